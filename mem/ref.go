@@ -21,6 +21,13 @@ func (r Ref) Region() uint8 { return uint8(r >> pageBits) }
 // Page is the page's index in its region.
 func (r Ref) Page() uint32 { return uint32(r) & (maxPages - 1) }
 
+// Holds reports whether n bytes at off lie in the page, and the page in an open
+// region: whether Bytes and At would not panic.
+func (r Ref) Holds(off, n uint32) bool {
+	s := &spaces[r>>pageBits]
+	return r.Page() < s.pages && uint64(off)+uint64(n) <= uint64(s.pageBytes)
+}
+
 // Meta is the record beside a page, one cache line long. It belongs to the
 // owner of the page; only the owner's goroutine reads or writes it.
 type Meta struct {

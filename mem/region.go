@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"unsafe"
 )
 
 // Kind says where a region's memory comes from.
@@ -41,19 +40,6 @@ type Region struct {
 	used []uint64 // a bit a page: allocated
 }
 
-// A space is what a Ref needs to reach its page, one for each region number.
-type space struct {
-	base      unsafe.Pointer
-	meta      unsafe.Pointer
-	pageBytes uint32
-	pages     uint32
-}
-
-var (
-	spaces   [maxRegions]space
-	spacesMu sync.Mutex
-)
-
 // Open makes a region. The caller closes it once no Ref into it is left.
 func Open(cfg Config) (*Region, error) {
 	if cfg.PageBytes == 0 {
@@ -79,22 +65,6 @@ func Open(cfg Config) (*Region, error) {
 		return nil, errors.Join(err, r.unmap())
 	}
 	return r, nil
-}
-
-func (r *Region) register() error {
-	spacesMu.Lock()
-	defer spacesMu.Unlock()
-	for id := 1; id < maxRegions; id++ {
-		if spaces[id].base == nil {
-			r.id = uint8(id)
-			spaces[id] = space{
-				base: unsafe.Pointer(&r.bytes[0]), meta: unsafe.Pointer(&r.meta[0]),
-				pageBytes: uint32(r.cfg.PageBytes), pages: uint32(r.cfg.Pages),
-			}
-			return nil
-		}
-	}
-	return ErrTooManyRegions
 }
 
 // Close gives the memory back. A Ref into the region panics when it is used

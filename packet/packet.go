@@ -12,7 +12,9 @@ const (
 	HeadRoom    = 64  // in front of the frame (NET_SKB_PAD)
 	SmallBytes  = 256 // frame bytes that a small head holds
 	headBytes   = HeadRoom + SmallBytes + SharedBytes
-	recordBytes = 128
+	RecordBytes = 128 // a Packet
+
+	SmallTruesize = headBytes + RecordBytes // what Truesize counts for a small head
 )
 
 // HeadKind says what holds the linear bytes of a packet.
@@ -22,6 +24,8 @@ const (
 	HeadNone  HeadKind = iota
 	HeadPage           // a slice of a pool page: may become a fragment
 	HeadSmall          // a small buffer of the slab: stays linear
+
+	headFree HeadKind = 0xff // the record is free
 )
 
 // CSum says what is known of the packet's checksum.
@@ -145,4 +149,5 @@ const (
 	GSOIPXIP6 // IPv6 outside
 	GSOUDPTunnel
 	GSOUDPTunnelCSum
+	GSOAccECN // every segment carries the CWR of the first (RFC 9768)
 )

@@ -3,7 +3,7 @@ package packet
 import "unsafe"
 
 var (
-	_ [recordBytes]byte = [unsafe.Sizeof(Packet{})]byte{}
+	_ [RecordBytes]byte = [unsafe.Sizeof(Packet{})]byte{}
 	_ [SharedBytes]byte = [unsafe.Sizeof(SharedInfo{})]byte{}
 	_ [12]byte          = [unsafe.Sizeof(Frag{})]byte{}
 )

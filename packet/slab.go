@@ -15,6 +15,7 @@ type Slab struct {
 	free    []uint32 // indices of free packets; 0 is never used
 	heads   *mem.Region
 	small   []mem.Ref // free small heads
+	bad     uint64
 }
 
 // NewSlab makes a slab of n packets with as many small heads. The caller
@@ -32,6 +33,7 @@ func NewSlab(n int, kind mem.Kind) (*Slab, error) {
 	heads.Alloc(s.small)
 	for i := range s.free {
 		s.free[i] = uint32(n - i)
+		s.packets[n-i].HeadKind = headFree
 	}
 	return s, nil
 }
@@ -60,6 +62,7 @@ func (s *Slab) Get() uint32 {
 	}
 	i := s.free[n-1]
 	s.free = s.free[:n-1]
+	s.packets[i].HeadKind = HeadNone
 	return i
 }
 
@@ -72,32 +75,41 @@ func (s *Slab) GetSmall(p *Packet) bool {
 	}
 	p.Head, p.Start, p.Data = s.small[n-1], 0, HeadRoom
 	p.Linear, p.Room, p.HeadKind = 0, headBytes-SharedBytes, HeadSmall
-	p.Truesize = headBytes + recordBytes
+	p.Truesize = SmallTruesize
 	s.small = s.small[:n-1]
 	return true
 }
 
 // Free takes back packet i and its small head. It does not touch pages, nor
-// packets chained to it.
+// packets chained to it. A packet that is free already is left alone and
+// counted.
 func (s *Slab) Free(i uint32) {
 	p := &s.packets[i]
-	if check.On {
-		check.That(i != 0 && len(s.free) < s.Cap(), "packet %d freed twice", i)
-		for _, f := range s.free {
-			check.That(f != i, "packet %d freed twice", i)
+	switch p.HeadKind {
+	case headFree:
+		s.bad++
+		if check.On {
+			check.That(false, "packet %d freed twice", i)
 		}
-	}
-	if p.HeadKind == HeadSmall {
+		return
+	case HeadSmall:
 		s.FreeSmall(p.Head)
 	}
-	p.HeadKind = HeadNone
+	p.HeadKind = headFree
 	s.free = append(s.free, i)
 }
+
+// BadFrees is the number of packets that were given back twice: a bug of who
+// did it.
+func (s *Slab) BadFrees() uint64 { return s.bad }
 
 // FreeSmall takes back a small head that its packet no longer uses.
 func (s *Slab) FreeSmall(head mem.Ref) {
 	if check.On {
 		check.That(head.Region() == s.heads.Ref(0).Region(), "small head of another slab")
+		for _, f := range s.small {
+			check.That(f != head, "small head %d freed twice", head.Page())
+		}
 		check.Fill(head.Bytes(0, headBytes))
 	}
 	s.small = append(s.small, head)
