@@ -33,7 +33,9 @@ func NewSlab(n int, kind mem.Kind) (*Slab, error) {
 	heads.Alloc(s.small)
 	for i := range s.free {
 		s.free[i] = uint32(n - i)
-		s.packets[n-i].HeadKind = headFree
+	}
+	for i := range s.packets {
+		s.packets[i].HeadKind = headFree
 	}
 	return s, nil
 }
