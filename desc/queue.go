@@ -2,6 +2,7 @@ package desc
 
 import (
 	"math/bits"
+	"sync"
 	"sync/atomic"
 )
 
@@ -24,8 +25,13 @@ const (
 )
 
 // A Doorbell is a doorbell record: one aligned word, written by one side and
-// read by the other, big-endian as the device has it.
-type Doorbell struct{ word atomic.Uint32 }
+// read by the other, big-endian as the device has it. It stands a cache line
+// apart from the fields around it, which the other side reads.
+type Doorbell struct {
+	_    [64]byte
+	word atomic.Uint32
+	_    [60]byte
+}
 
 // Ring stores the counter; all writes before it are seen by who loads it.
 func (d *Doorbell) Ring(counter uint32) { d.word.Store(bits.ReverseBytes32(counter)) }
@@ -33,43 +39,27 @@ func (d *Doorbell) Ring(counter uint32) { d.word.Store(bits.ReverseBytes32(count
 // Load is the counter last rung.
 func (d *Doorbell) Load() uint32 { return bits.ReverseBytes32(d.word.Load()) }
 
-// Compression is the layout of compressed completions (facts/mlx5e.md 2.4,
-// 2.5).
-type Compression uint8
-
-const (
-	CompressNone Compression = iota
-	CompressBasic
-	CompressEnhanced
-)
-
-// A CQ is a completion queue: the memory and the words that driver and device
-// share. The device writes entries, the driver the doorbell.
-type CQ struct {
-	Entries     []CQE    // a power of two
-	Consumer    Doorbell // the driver's counter, 24 bits significant, once a poll
-	Compression Compression
-	MiniFormat  MiniFormat // what a mini CQE carries
-}
-
 // An RQ is a receive queue: what the driver would tell the device by firmware
-// command, and the memory that both use. Fields without a note are fixed when
-// the queue is made.
+// command, and the memory that both use. NewStridingRQ and NewCyclicRQ lay it
+// out; fields without a note are fixed from then on.
 type RQ struct {
 	Type     WQType
 	CQ       *CQ
 	Producer Doorbell // WQEs posted, 16 bits significant
 
-	// Striding: WQE i is Next[i] and a data segment that was written once.
+	// Striding: List[i] is the next index and a data segment written once. The
+	// driver changes the next index of WQEs that are not posted.
 	LogStrideBytes uint8 // 6 to 13
 	LogStrides     uint8 // strides in a WQE
-	LogWQEs        uint8 // entries in the linked list
-	List           []StridingWQE
-	MTT            []uint64 // translation; entry i*MTTsPerWQE+k is page k of WQE i; the driver writes
-	MTTsPerWQE     int      // pages a WQE and filler entries, a multiple of 8
+	LogWQEs        uint8 // entries in the linked list, or cyclic WQEs
 	LogPageBytes   uint8
+	List           []StridingWQE
+	MTT            []uint64 // entry i*MTTsPerWQE+k is page k of WQE i; the driver writes
+	MTTsPerWQE     int      // pages and filler entries, a multiple of 8
+	PagesPerWQE    int
 
-	// Cyclic: 1<<LogWQEs entries of SegsPerWQE data segments.
+	// Cyclic: 1<<LogWQEs entries of SegsPerWQE data segments; the driver
+	// writes those of WQEs that are not posted.
 	Segments   []DataSegment
 	SegsPerWQE int
 
@@ -79,7 +69,15 @@ type RQ struct {
 
 	state atomic.Uint32
 	reset atomic.Uint32 // times the queue was reset; the device starts over
+	work  sync.Mutex    // held by the device while it works on the queue
 }
+
+// Enter is for the device: until Leave the queue cannot be reset, so its
+// memory stays what it is. The device calls it once a Step, not once a frame.
+func (q *RQ) Enter() { q.work.Lock() }
+
+// Leave ends what Enter began.
+func (q *RQ) Leave() { q.work.Unlock() }
 
 // State is the queue's state. The device sets Error, the driver the others.
 func (q *RQ) State() State { return State(q.state.Load()) }
@@ -89,12 +87,18 @@ func (q *RQ) Resets() uint32 { return q.reset.Load() }
 
 // Modify takes the queue from one state to another. It reports false, and
 // does nothing, when the queue is not in from, or the step is not one of
-// Reset to Ready, Ready to Error, Error to Reset.
+// Reset to Ready, Ready to Error, Error to Reset. A step to Reset waits until
+// the device has left the queue, and from then on the device touches nothing
+// of it; so the goroutine that is between Enter and Leave must not take it.
 func (q *RQ) Modify(from, to State) bool {
 	switch [2]State{from, to} {
 	case [2]State{Reset, Ready}, [2]State{Ready, Error}, [2]State{Error, Reset}:
 	default:
 		return false
+	}
+	if to == Reset {
+		q.work.Lock()
+		defer q.work.Unlock()
 	}
 	if !q.state.CompareAndSwap(uint32(from), uint32(to)) {
 		return false

@@ -9,7 +9,7 @@ type Info struct {
 	Outer   uint16 // outermost network header; equals Net without a tunnel
 	Tunnel  uint16 // the GRE or UDP header of a tunnel
 	Type    uint16 // EtherType behind the last outer VLAN tag
-	End     uint32 // end of the innermost IP packet by its own length field
+	End     uint32 // end of the innermost IP packet by its own length field; not clamped
 	Proto   uint8  // IP protocol of the last header reached
 	Version uint8  // 4 or 6: the innermost network header; 0: not IP
 	Tags    uint8  // VLAN tags in front of the outermost network header
@@ -32,7 +32,7 @@ const (
 type Flags uint8
 
 const (
-	FlagFragment   Flags = 1 << iota // MF set or offset not zero, on any layer
+	FlagFragment   Flags = 1 << iota // IPv4 MF or offset, IPv6 fragment header, on any layer
 	FlagLater                        // offset not zero: there is no transport header
 	FlagOptions                      // IPv4 options on any layer
 	FlagExtensions                   // IPv6 extension headers on any layer

@@ -1,6 +1,3 @@
-// Package testenv tells a test what the machine offers: root, the shared
-// golden data, a seed. A test that cannot run skips through it, with the
-// reason; with REQUIRE_ROOT=1 a root test fails instead.
 package testenv
 
 import (
