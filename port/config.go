@@ -1,0 +1,67 @@
+package port
+
+import (
+	"fmt"
+
+	"github.com/millrace-net/millrace/desc"
+	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/gro"
+	"github.com/millrace-net/millrace/nic"
+	"github.com/millrace-net/millrace/rx"
+)
+
+// Config describes a port on the software NIC. The zero value works: one
+// queue, MTU 1500, GRO on.
+type Config struct {
+	Queues int        // receive queues, 1 to 64; 0 means 1
+	Budget int        // most completions in a poll; 0 means 64 (NAPI_POLL_WEIGHT)
+	NIC    nic.Config // the device
+	RX     rx.Config  // each queue; Queue is filled in
+	GRO    gro.Config
+	NoGRO  bool // hand packets over as they arrive
+	DMA    dma.Config
+}
+
+const (
+	defaultBudget = 64
+	maxBudget     = 4096
+	maxQueues     = 64
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Queues == 0 {
+		c.Queues = 1
+	}
+	if c.Queues < 0 || c.Queues > maxQueues {
+		return c, fmt.Errorf("port: Queues is %d, want 1 to %d", c.Queues, maxQueues)
+	}
+	if c.Budget == 0 {
+		c.Budget = defaultBudget
+	}
+	if c.Budget < 0 || c.Budget > maxBudget {
+		return c, fmt.Errorf("port: Budget is %d, want 1 to %d", c.Budget, maxBudget)
+	}
+	if c.RX.Offloads.Compression == desc.CompressEnhanced && c.Budget < desc.MaxMinis {
+		return c, fmt.Errorf("port: Budget is %d, want at least %d: "+
+			"an enhanced compressed completion brings up to %[2]d packets and is never split",
+			c.Budget, desc.MaxMinis)
+	}
+	c.NIC.On |= c.wanted()
+	return c, nil
+}
+
+// wanted is what the queues need of the device: a wish of the driver is a
+// wish of both.
+func (c Config) wanted() nic.Feature {
+	f := nic.Feature(0)
+	if c.RX.Offloads.LRO {
+		f |= nic.LRO
+	}
+	if c.RX.Offloads.Compression != desc.CompressNone {
+		f |= nic.Compress
+	}
+	if c.RX.Offloads.Timestamps {
+		f |= nic.Timestamp
+	}
+	return f
+}
