@@ -62,7 +62,7 @@ func TestStridingErrors(t *testing.T) {
 		{func(c *StridingConfig) { c.LogStrideBytes = -1 }, "LogStrideBytes is -1, want 6 to 13"},
 		{func(c *StridingConfig) { c.LogStrideBytes = 14 }, "LogStrideBytes is 14"},
 		{func(c *StridingConfig) { c.LogStrides = 2 }, "LogStrides is 2, want 3 to 16"},
-		{func(c *StridingConfig) { c.LogStrides = 8 }, "LogStrideBytes+LogStrides is 19, want 0 to 18"},
+		{func(c *StridingConfig) { c.LogStrides = 8 }, "LogStrideBytes+LogStrides is 19"},
 		{func(c *StridingConfig) { c.LogWQEs = 1 }, "LogWQEs is 1, want 2 to 13"},
 		{func(c *StridingConfig) { c.PageBytes = 2048 }, "PageBytes is 2048"},
 		{func(c *StridingConfig) { c.PageBytes = 12288 }, "PageBytes is 12288"},

@@ -1,0 +1,129 @@
+package nic
+
+import (
+	"encoding/binary"
+
+	"github.com/millrace-net/millrace/checksum"
+	"github.com/millrace-net/millrace/desc"
+	"github.com/millrace-net/millrace/header"
+)
+
+// valid is the folded sum over bytes that include a right checksum.
+const valid = 0xffff
+
+// verify sums the frame once, in pieces that serve both the sum over all of it
+// and the checksum of its transport header, and gives the verdict.
+func (l *label) verify(b []byte) {
+	l.verdict = desc.L2OK
+	l4, end := int(l.info.L4), l.segmentEnd(b)
+	if end == 0 {
+		l.sum = checksum.Sum(b[l.l2:])
+		l.verifyNet(b)
+		return
+	}
+	head := checksum.Sum(b[l.l2:l4])
+	l.segment = checksum.Sum(b[l4:end])
+	l.sum = checksum.Combine(head, l.segment, (l4-l.l2)&1 != 0)
+	if end < len(b) {
+		l.sum = checksum.Combine(l.sum, checksum.Sum(b[end:]), (end-l.l2)&1 != 0)
+	}
+	if l.info.Version == 4 && int(l.info.Net) == l.l2 {
+		l.good(desc.L3OK, head == valid) // head is the IPv4 header and nothing else
+	} else {
+		l.verifyNet(b)
+	}
+	l.good(desc.L4OK, l.goodTransport(b, l4, end) && l.goodTunnel(b))
+}
+
+func (l *label) good(layer desc.Verdict, ok bool) {
+	if ok {
+		l.verdict |= layer
+	}
+}
+
+// segmentEnd is where the bytes end that the transport checksum covers, 0 when
+// there is none or it cannot be checked: a fragment, a frame cut short.
+func (l *label) segmentEnd(b []byte) int {
+	end := int(l.info.End)
+	if !l.transport() || end > len(b) || end < int(l.info.Payload) {
+		return 0
+	}
+	if l.info.Proto == header.ProtoUDP {
+		n := int(header.UDPAt(b, int(l.info.L4)).Length())
+		if n < header.UDPBytes || int(l.info.L4)+n > end {
+			return 0
+		}
+		return int(l.info.L4) + n
+	}
+	return end
+}
+
+// verifyNet checks the IPv4 headers; IPv6 has no checksum.
+func (l *label) verifyNet(b []byte) {
+	if l.info.Version == 0 {
+		return
+	}
+	ok := goodIP(b, int(l.info.Net))
+	if l.info.Outer != l.info.Net {
+		ok = ok && goodIP(b, int(l.info.Outer))
+	}
+	l.good(desc.L3OK, ok)
+}
+
+func goodIP(b []byte, off int) bool {
+	if b[off]>>4 == 6 {
+		return true
+	}
+	end := off + header.IPv4At(b, off).HeaderLen()
+	return end <= len(b) && checksum.Sum(b[off:end]) == valid
+}
+
+// goodTransport checks the innermost TCP or UDP checksum. UDP without one is
+// good over IPv4.
+func (l *label) goodTransport(b []byte, l4, end int) bool {
+	net := int(l.info.Net)
+	if l.info.Proto == header.ProtoUDP && header.UDPAt(b, l4).Checksum() == 0 {
+		return l.info.Version == 4
+	}
+	return checksum.Combine(l.segment, pseudo(b, net, l.info.Proto, end-l4), false) == valid
+}
+
+func pseudo(b []byte, net int, proto uint8, n int) uint16 {
+	if b[net]>>4 == 4 {
+		return checksum.Pseudo4(b[net+12:net+16], b[net+16:net+20], proto, n)
+	}
+	return checksum.Pseudo6(b[net+8:net+24], b[net+24:net+40], proto, n)
+}
+
+// goodTunnel checks the checksum that a tunnel header may carry, so that a
+// good tunneled packet is good on both levels.
+func (l *label) goodTunnel(b []byte) bool {
+	t := int(l.info.Tunnel)
+	end := ipEnd(b, int(l.info.Outer))
+	switch l.info.Encap {
+	case header.EncapVXLAN:
+		n := int(header.UDPAt(b, t).Length())
+		if header.UDPAt(b, t).Checksum() == 0 {
+			return true
+		}
+		if n < header.UDPBytes || t+n > min(end, len(b)) {
+			return false
+		}
+		sum := pseudo(b, int(l.info.Outer), header.ProtoUDP, n)
+		return checksum.Combine(checksum.Sum(b[t:t+n]), sum, false) == valid
+	case header.EncapGRE, header.EncapTEB:
+		if binary.BigEndian.Uint16(b[t:])&0x8000 == 0 {
+			return true
+		}
+		return t < end && end <= len(b) && checksum.Sum(b[t:end]) == valid
+	}
+	return true
+}
+
+// ipEnd is the end of the IP packet at off by its own length field.
+func ipEnd(b []byte, off int) int {
+	if b[off]>>4 == 4 {
+		return off + int(header.IPv4At(b, off).TotalLen())
+	}
+	return off + header.IPv6Bytes + int(header.IPv6At(b, off).PayloadLen())
+}
