@@ -47,7 +47,7 @@ fuzz:
 
 bench:
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
-	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./bench/...
+	go run ./bench
 
 # A tool of module lint by name: built once, kept in Go's build cache.
 tool = "$$(GOWORK=off go -C lint tool -n $(1))"
