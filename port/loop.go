@@ -52,14 +52,19 @@ func (p *Port) Run(ctx context.Context, handle func(*packet.Batch)) error {
 }
 
 // Step is one round: the device takes frames from its wire, each queue is
-// polled once. It reports whether anything moved. It is what Run repeats; a
+// polled until it is empty. It reports whether anything moved. It is what Run repeats; a
 // test or an experiment may call it instead.
 func (p *Port) Step(handle func(*packet.Batch)) bool {
 	now := p.clock.start()
 	moved := p.dev.Step(now) > 0
 	p.clock.lap(&p.count.deviceTicks)
 	for i := range p.lanes {
-		moved = p.poll(&p.lanes[i], handle) || moved
+		// Until it runs dry: a device that is stepped in line must not gain on
+		// its driver. Fillers are completions, too.
+		for n := p.cfg.Budget; n == p.cfg.Budget; {
+			n = p.poll(&p.lanes[i], handle)
+			moved = moved || n > 0
+		}
 	}
 	if p.clock.due() {
 		p.publish()
@@ -67,12 +72,13 @@ func (p *Port) Step(handle func(*packet.Batch)) bool {
 	return moved
 }
 
-// poll takes one budget of completions along the whole walk.
-func (p *Port) poll(l *lane, handle func(*packet.Batch)) bool {
+// poll takes at most one budget of completions along the whole walk and
+// reports how many it took.
+func (p *Port) poll(l *lane, handle func(*packet.Batch)) int {
 	n := l.queue.Poll(l.in, p.cfg.Budget)
 	p.clock.lap(&p.count.rxTicks)
-	if n == 0 && l.in.Len() == 0 {
-		return false
+	if l.in.Len() == 0 {
+		return n
 	}
 	if l.merge != nil {
 		l.merge.Receive(l.in, l.out)
@@ -86,7 +92,7 @@ func (p *Port) poll(l *lane, handle func(*packet.Batch)) bool {
 		l.queue.Free(l.out)
 		p.clock.lap(&p.count.rxTicks)
 	}
-	return true
+	return n
 }
 
 // drain delivers what the device has taken and holds.

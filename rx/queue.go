@@ -1,0 +1,117 @@
+package rx
+
+import (
+	"math"
+
+	"github.com/millrace-net/millrace/desc"
+	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/mem"
+	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
+)
+
+// A Queue is one receive queue. It belongs to the goroutine that polls it;
+// other goroutines may only call Stats.
+type Queue struct {
+	// Hot: touched for every packet.
+	cc       uint32 // completions consumed, runs freely
+	cq       *desc.CQ
+	accept   func(*Queue, *desc.CQE, desc.OwnWord, *packet.Batch)
+	consumed []uint32 // striding: strides used of WQE i; all of them: it is not posted
+	pages    []page   // Plan.GroupPages for each group of WQEs
+	slab     *packet.Slab
+	pool     *pagepool.Pool
+	dom      *dma.Domain
+	arena
+	geometry
+	metadata
+	prefetch Prefetch
+	count    counters
+
+	// Warm: once a poll, or once a WQE.
+	harvest func(*Queue, *packet.Batch, int) int
+	refill  func(*Queue)
+	session session
+	posted  uint32 // WQEs that the device has
+	counter uint32 // WQEs ever posted; runs freely
+	head    uint16 // striding: the entry to be posted next
+	tail    uint16 // striding: the last entry of the free chain
+	fault   bool   // restart the queue
+	faultAt uint32 // cc when fault was set
+	layout  []segment
+	scratch []mem.Ref
+
+	// Cold: setup, close, errors.
+	plan   Plan
+	cfg    Config
+	rq     *desc.RQ
+	region *mem.Region // nil when it was lent
+	filler mem.Ref     // behind the pages of every striding WQE
+
+	published published
+}
+
+// geometry is what the builders need of the Plan.
+type geometry struct {
+	strideShift uint8
+	pageShift   uint8
+	groupShift  uint8 // cyclic: log2 of Plan.Group
+	headroom    uint32
+	maxFrame    uint32
+	pageBytes   uint32
+	strides     uint32 // in a WQE
+	groupPages  uint32
+	mttsPerWQE  uint32
+	wqeMask     uint32 // WQEs less one
+	distance    uint32 // strides to prefetch ahead; behind every WQE when off
+	aheadBytes  uint32 // the same in bytes
+}
+
+// metadata is what the builders take from completions.
+type metadata struct {
+	queue     uint16
+	lro       bool
+	parsed    bool // header copy
+	hash      bool
+	sum       bool  // the device's sum over all bytes
+	verdict   bool  // the device's verdict
+	stampMask int64 // 0 or all ones
+}
+
+// A segment is where a data segment of a cyclic group lies: page of the group
+// and offset in it.
+type segment struct{ page, off uint32 }
+
+func geometryOf(p *Plan) geometry {
+	g := geometry{
+		pageShift: log2(p.PageBytes), groupShift: log2(p.Group),
+		headroom: uint32(p.Headroom), maxFrame: uint32(p.MaxFrame),
+		pageBytes: uint32(p.PageBytes), strides: uint32(p.Strides),
+		groupPages: uint32(p.GroupPages), mttsPerWQE: uint32(p.MTTsPerWQE),
+		wqeMask:  uint32(p.WQEs - 1),
+		distance: math.MaxUint32 / 2,
+	}
+	if p.Type == desc.Striding {
+		g.strideShift = log2(p.StrideBytes)
+	}
+	switch {
+	case p.Distance > 0 && p.Linear:
+		g.distance, g.aheadBytes = uint32(p.Distance), uint32(p.Distance*p.StrideBytes)
+	case p.Distance > 0:
+		g.distance = 0
+	}
+	return g
+}
+
+func metadataOf(c Config) metadata {
+	m := metadata{
+		queue: uint16(c.Queue), lro: c.Offloads.LRO, parsed: c.HeaderCopy == Parsed,
+		hash:    c.Offloads.Compression == desc.CompressNone,
+		sum:     c.Offloads.Checksum == ChecksumComplete,
+		verdict: c.Offloads.Checksum != ChecksumOff,
+	}
+	if c.Offloads.Timestamps {
+		m.stampMask = -1
+	}
+	return m
+}
