@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/millrace-net/millrace/cmd/millrace/capture"
+	"github.com/millrace-net/millrace/cmd/millrace/workload"
+	"github.com/millrace-net/millrace/header"
+	"github.com/millrace-net/millrace/packet"
+)
+
+// A sink takes what the port delivers: it writes it to a file, or does
+// nothing. It belongs to the goroutine of the port.
+type sink struct {
+	file   *capture.Writer  // nil: null
+	replay *workload.Replay // knows the link types of the input
+	frame  []byte           // one packet in a piece
+	err    error            // the first that writing gave; nothing is written behind it
+	end    func()           // called with the first error
+}
+
+// handle writes the packets of a batch as they are, merged ones in one piece.
+func (s *sink) handle(b *packet.Batch) {
+	for i := range b.Len() {
+		if s.file == nil || s.err != nil {
+			return
+		}
+		if s.err = s.write(b, i); s.err != nil {
+			s.end()
+		}
+	}
+}
+
+// close gives the file its name, or takes it away if something is missing in
+// it.
+func (s *sink) close() error {
+	switch {
+	case s.file == nil:
+		return nil
+	case s.err != nil:
+		return errors.Join(s.err, s.file.Abort())
+	}
+	return s.file.Commit()
+}
+
+func (s *sink) write(b *packet.Batch, i int) error {
+	p := b.At(i)
+	s.frame = gather(s.frame[:0], b.Slab(), p)
+	number, ok := capture.NumberOf(p.Link)
+	if s.replay != nil {
+		number, ok = s.replay.NumberOf(p.Link)
+	}
+	if !ok {
+		return errors.New("the input has frames of several link types that are not parsed " +
+			"and cannot be told apart: split it by link type, or use --to null")
+	}
+	return s.file.Write(&capture.Frame{
+		Data: s.frame, LinkNumber: number, Time: p.Timestamp, Length: len(s.frame),
+	})
+}
+
+// gather appends the bytes of a packet: head, fragments and chained packets,
+// with the VLAN tag that the device took out.
+func gather(dst []byte, slab *packet.Slab, p *packet.Packet) []byte {
+	dst = appendTagged(dst, p)
+	shared := p.Shared()
+	for _, f := range shared.Frags[:shared.NumFrags] {
+		dst = append(dst, f.Bytes()...)
+	}
+	for next := shared.Chain; next != 0; {
+		c := slab.At(next)
+		dst = append(dst, c.Bytes()...)
+		more := c.Shared()
+		for _, f := range more.Frags[:more.NumFrags] {
+			dst = append(dst, f.Bytes()...)
+		}
+		next = c.Next
+	}
+	return dst
+}
+
+func appendTagged(dst []byte, p *packet.Packet) []byte {
+	const addresses = header.EthernetBytes - 2
+	head := p.Bytes()
+	if p.TagType == 0 || len(head) < addresses {
+		return append(dst, head...)
+	}
+	dst = append(dst, head[:addresses]...)
+	dst = binary.BigEndian.AppendUint16(dst, p.TagType)
+	dst = binary.BigEndian.AppendUint16(dst, p.TagTCI)
+	return append(dst, head[addresses:]...)
+}
