@@ -53,7 +53,8 @@ func TestCapturesPassUnchanged(t *testing.T) {
 			for i := range b.Len() {
 				got = wholeCopy(b.Slab(), b.At(i), got[:0])
 				if !bytes.Equal(got, frames[next].Data) {
-					t.Fatalf("frame %d differs: %d bytes, want %d", next, len(got), len(frames[next].Data))
+					t.Fatalf("frame %d differs: %d bytes, want %d",
+						next, len(got), len(frames[next].Data))
 				}
 				if next++; next == len(frames) {
 					cancel()

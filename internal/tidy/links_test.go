@@ -29,7 +29,8 @@ func deadLinks(dir, text string) (dead []string) {
 }
 
 func TestLinks(t *testing.T) {
-	if dead := deadLinks(".", "[a](doc.go) [b](no/such.go) [c](https://x.y/z) [d](#e)"); len(dead) != 1 {
+	dead := deadLinks(".", "[a](doc.go) [b](no/such.go) [c](https://x.y/z) [d](#e)")
+	if len(dead) != 1 {
 		t.Fatalf("finds %q in the bad example, want no/such.go", dead)
 	}
 	err := filepath.WalkDir(testenv.Root(), func(path string, d fs.DirEntry, err error) error {
