@@ -11,10 +11,9 @@ type table struct {
 	tick    int64 // time by which packets are born
 }
 
-// A bucket names its held packets, oldest first, by their place in
-// table.slots. Hashes lie apart from the records, so that a look into the
-// bucket is one cache line or two. Empty places name slot 0, which nothing is merged
-// into.
+// A bucket names its held packets, oldest first, by their place in table.slots.
+// Hashes lie apart from the records, so that a look into the bucket is one cache
+// line or two. Empty places name slot 0, which nothing is merged into.
 type bucket struct {
 	hash  [bucketDepth]uint32
 	entry [bucketDepth]uint16

@@ -62,7 +62,8 @@ var tcpCases = []frameCase{
 	{"2x100", two(ipHdr{}, ipHdr{})},
 	{"3x100 ids inc", tcps(seg(0, 100), seg(100, 100), seg(200, 100))},
 	{"df0 fixed", [][]byte{tcp4(ipHdr{id: 5, df0: true}, seg(0, 100)),
-		tcp4(ipHdr{id: 5, df0: true}, seg(100, 100)), tcp4(ipHdr{id: 5, df0: true}, seg(200, 100))}},
+		tcp4(ipHdr{id: 5, df0: true}, seg(100, 100)),
+		tcp4(ipHdr{id: 5, df0: true}, seg(200, 100))}},
 	{"df0 inc", two(ipHdr{id: 5, df0: true}, ipHdr{id: 6, df0: true})},
 	{"df1 fix,fix,inc", [][]byte{tcp4(ipHdr{id: 5}, seg(0, 100)), tcp4(ipHdr{id: 5}, seg(100, 100)),
 		tcp4(ipHdr{id: 6}, seg(200, 100))}},
@@ -79,7 +80,8 @@ var tcpCases = []frameCase{
 	{"CWR 0,1,1,0,0", tcps(seg(0, 100), flagged(100, 100, ack|cwr), flagged(200, 100, ack|cwr),
 		seg(300, 100), seg(400, 100))},
 	{"CWR first then plain", tcps(flagged(0, 100, ack|cwr), seg(100, 100))},
-	{"PSH on 2nd of 4", tcps(seg(0, 100), flagged(100, 100, ack|psh), seg(200, 100), seg(300, 100))},
+	{"PSH on 2nd of 4", tcps(seg(0, 100), flagged(100, 100, ack|psh), seg(200, 100),
+		seg(300, 100))},
 	{"PSH on 1st", tcps(flagged(0, 100, ack|psh), seg(100, 100))},
 	{"FIN data 2nd", tcps(seg(0, 100), flagged(100, 100, ack|fin))},
 	{"FIN zero payload", tcps(seg(0, 100), flagged(100, 0, ack|fin))},
@@ -178,9 +180,11 @@ var udpCases = []frameCase{
 	{"udp 100,100,50,100", udps(ipHdr{id: 1}, datagram{n: 100}, datagram{n: 100},
 		datagram{n: 50}, datagram{n: 100})},
 	{"udp 50,100", udps(ipHdr{id: 1}, datagram{n: 50}, datagram{n: 100})},
-	{"udp zero csum", udps(ipHdr{id: 1}, datagram{n: 100, zero: true}, datagram{n: 100, zero: true})},
+	{"udp zero csum", udps(ipHdr{id: 1}, datagram{n: 100, zero: true},
+		datagram{n: 100, zero: true})},
 	{"udp 70x100", udps(ipHdr{}, make70()...)},
-	{"udp len<payload (padding)", udps(ipHdr{id: 1}, datagram{n: 100}, datagram{n: 100, length: 58})},
+	{"udp len<payload (padding)", udps(ipHdr{id: 1}, datagram{n: 100},
+		datagram{n: 100, length: 58})},
 	{"udp ports differ", udps(ipHdr{id: 1}, datagram{n: 100}, datagram{n: 100, dst: 9})},
 	{"udp empty", udps(ipHdr{id: 1}, datagram{}, datagram{})},
 	{"udp6 3x100", udps(ipHdr{v6: true}, datagram{n: 100}, datagram{n: 100}, datagram{n: 100})},
@@ -233,7 +237,8 @@ var vxlanCases = []frameCase{
 	{"one csum one zero", vx(one, next, 7, 5000, false, true)},
 	{"outer id fixed", vx(one, one, 7, 5000, false, false)},
 	{"outer id random df1", vx(one, ipHdr{id: 9}, 7, 5000, false, false)},
-	{"outer id random df0", vx(ipHdr{id: 1, df0: true}, ipHdr{id: 9, df0: true}, 7, 5000, false, false)},
+	{"outer id random df0", vx(ipHdr{id: 1, df0: true}, ipHdr{id: 9, df0: true}, 7, 5000,
+		false, false)},
 	{"outer ttl differs", vx(one, ipHdr{id: 2, ttl: 3}, 7, 5000, false, false)},
 	{"inner id random df1", [][]byte{vxlan(one, 7, 5000, false, tcp4(one, seg(0, 100))),
 		vxlan(next, 7, 5000, false, tcp4(ipHdr{id: 77}, seg(100, 100)))}},
@@ -254,20 +259,25 @@ func lastByte(frames [][]byte, v byte) [][]byte {
 var tunnelCases = []frameCase{
 	{"pppoe 2x100", each(tcps(seg(0, 100), seg(100, 100)), func(f []byte) []byte {
 		n := len(f) - 14 + 2
-		return ethernet(header.TypePPPoE, append([]byte{0x11, 0, 0, 1, byte(n >> 8), byte(n), 0, 0x21},
-			f[14:]...))
+		session := []byte{0x11, 0, 0, 1, byte(n >> 8), byte(n), 0, 0x21}
+		return ethernet(header.TypePPPoE, append(session, f[14:]...))
 	})},
 	{"mpls 2x100", each(tcps(seg(0, 100), seg(100, 100)), func(f []byte) []byte {
 		return ethernet(header.TypeMPLS, append([]byte{0, 1, 1, 64}, f[14:]...))
 	})},
 	{"evil bit both", two(ipHdr{id: 1, fragment: 0x8000}, ipHdr{id: 2, fragment: 0x8000})},
-	{"udp in ipip? tcp dport0", tcps(tcpSeg{n: 100, dst: 0x10000}, tcpSeg{seq: 100, n: 100, dst: 0x10000})},
+	{"udp in ipip? tcp dport0", tcps(tcpSeg{n: 100, dst: 0x10000},
+		tcpSeg{seq: 100, n: 100, dst: 0x10000})},
 	{"4in6", each(tcps(seg(0, 100), seg(100, 100)), func(f []byte) []byte {
 		return ipip(ipHdr{v6: true}, f)
 	})},
-	{"sit fixed outer id", each(two6(ipHdr{}, ipHdr{}), func(f []byte) []byte { return ipip(one, f) })},
+	{"sit fixed outer id", each(two6(ipHdr{}, ipHdr{}), func(f []byte) []byte {
+		return ipip(one, f)
+	})},
 	{"ipip in ipip", each(ipips(one, next), func(f []byte) []byte { return ipip(one, f) })},
-	{"gretap", each(tcps(seg(0, 100), seg(100, 100)), func(f []byte) []byte { return gretap(one, f) })},
+	{"gretap", each(tcps(seg(0, 100), seg(100, 100)), func(f []byte) []byte {
+		return gretap(one, f)
+	})},
 	{"gre csum flag (bad csum 0)", each(gres(header.GREChecksum, be(4, 0), be(4, 0)),
 		func(f []byte) []byte { f[38], f[39] = 0, 0; return f })},
 	{"gre csum ok", gres(header.GREChecksum, be(4, 0), be(4, 0))},
@@ -289,7 +299,8 @@ var sections = []section{
 		"vlan pcp differs": tagged + " " + tagged,
 		"vlan vs untagged": tagged + " [154 gso=0/0 f=2 cs=0+0]",
 		// The one deliberate difference: nothing overtakes its own flow.
-		"bad csum 2nd": "[154 gso=0/0 f=2 cs=0+0] [154 gso=0/0 f=0 cs=0+0] [154 gso=0/0 f=2 cs=0+0]",
+		"bad csum 2nd": "[154 gso=0/0 f=2 cs=0+0] [154 gso=0/0 f=0 cs=0+0] " +
+			"[154 gso=0/0 f=2 cs=0+0]",
 	}},
 	{"udp", Config{Buckets: 1, UDP: true}, udpCases, nil},
 	{"vxlan", Config{Buckets: 1, VXLAN: []uint16{header.PortVXLAN}}, vxlanCases, map[string]string{

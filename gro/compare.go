@@ -1,8 +1,6 @@
 package gro
 
-import (
-	"github.com/millrace-net/millrace/header"
-)
+import "github.com/millrace-net/millrace/header"
 
 // refuses says why s, of the same flow, cannot be added; ReasonNone: it can.
 func (e *held) refuses(s *segment) Reason {

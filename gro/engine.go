@@ -82,7 +82,8 @@ func (g *engine) judge(s *segment) (Verdict, uint16) {
 
 // mayHold tells whether packets of this kind can be held at all.
 func (g *engine) mayHold(i *header.Info) bool {
-	return i.Version != 0 && (i.Proto == header.ProtoTCP || i.Proto == header.ProtoUDP && g.udpOn)
+	return i.Version != 0 &&
+		(i.Proto == header.ProtoTCP || i.Proto == header.ProtoUDP && g.udpOn)
 }
 
 // overtaken completes the held packet of a flow that another packet of it

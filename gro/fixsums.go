@@ -60,7 +60,8 @@ func fixTransport(packet []byte, net, l4 int, proto uint8) {
 		return
 	}
 	packet[at], packet[at+1] = 0, 0
-	sum := ^checksum.Combine(checksum.Sum(packet[l4:]), pseudo(packet, net, proto, len(packet)-l4), false)
+	sum := pseudo(packet, net, proto, len(packet)-l4)
+	sum = ^checksum.Combine(checksum.Sum(packet[l4:]), sum, false)
 	if sum == 0 && proto == header.ProtoUDP {
 		sum = 0xffff
 	}

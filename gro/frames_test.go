@@ -170,7 +170,8 @@ func (d datagram) bytes(h ipHdr) []byte {
 }
 
 func ethernet(typ uint16, payload []byte) []byte {
-	return bytes.Join([][]byte{{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, be(2, uint64(typ)), payload}, nil)
+	macs := []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}
+	return bytes.Join([][]byte{macs, be(2, uint64(typ)), payload}, nil)
 }
 
 // onEthernet frames an IP packet.

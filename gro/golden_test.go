@@ -92,6 +92,9 @@ func captured(t testing.TB, file string, fix bool) (frames [][]byte) {
 	return frames
 }
 
+// A row of the table: | `file` | first frame | ...
+var windowRow = regexp.MustCompile(`(?m)^\| ` + "`(\\S+)` \\| (\\d+) \\|")
+
 // listedWindows reads the table of docs/gro.md: windows that differ because of
 // our ordering rule.
 func listedWindows(t testing.TB) map[string]bool {
@@ -100,7 +103,7 @@ func listedWindows(t testing.TB) map[string]bool {
 		t.Fatal(err)
 	}
 	listed := map[string]bool{}
-	for _, row := range regexp.MustCompile(`(?m)^\| `+"`(\\S+)` \\| (\\d+) \\|").FindAllSubmatch(b, -1) {
+	for _, row := range windowRow.FindAllSubmatch(b, -1) {
 		listed[string(row[1])+" "+string(row[2])] = true
 	}
 	return listed

@@ -79,7 +79,7 @@ func (d differential) frames(r *rand.Rand) [][]byte {
 	return frames
 }
 
-// compare asks up to three times: a softirq that ran in between can split a
+// compare asks up to five times: a softirq that ran in between can split a
 // window. why says why the answers are not to be compared.
 func (d differential) compare(t *testing.T, frames [][]byte) (same bool, why string) {
 	m, err := NewMerger(d.config)
@@ -95,7 +95,7 @@ func (d differential) compare(t *testing.T, frames [][]byte) (same bool, why str
 		return false, "a packet would have overtaken"
 	}
 	var kernels []string
-	for range 3 {
+	for range 5 {
 		out, err := d.kernel.Run(frames)
 		if err != nil {
 			return false, err.Error()

@@ -12,7 +12,8 @@ import (
 
 // flowOf names the innermost connection of a frame as a reader of the stream
 // sees it, and gives its payload.
-func flowOf(link header.LinkType, frame []byte, o *header.ParseOptions) (flow string, payload []byte) {
+func flowOf(link header.LinkType, frame []byte, o *header.ParseOptions) (
+	flow string, payload []byte) {
 	var i header.Info
 	header.Parse(link, frame, o, &i)
 	if i.Version == 0 {
@@ -65,7 +66,7 @@ func checkLaws(t testing.TB, c Config, in [][]byte, out []outcome) {
 
 func TestLaws(t *testing.T) {
 	seed := testenv.Seed(t)
-	for k := range testenv.Seeds(2000) {
+	for k := range cases(2000) {
 		r := testenv.Rand(seed, uint64(k))
 		c := Config{Buckets: 1 << r.IntN(3), UDP: k%2 == 0, Verified: k%5 == 0}
 		frames := sequence(r, 4, 40, c.UDP)
@@ -81,7 +82,7 @@ func TestLaws(t *testing.T) {
 // long way does.
 func TestQuickAgreesWithLong(t *testing.T) {
 	seed := testenv.Seed(t)
-	for k := range testenv.Seeds(3000) {
+	for k := range cases(3000) {
 		r := testenv.Rand(seed, uint64(k))
 		c := Config{UDP: k%2 == 0, Verified: k%3 == 0}
 		frames := sequence(r, 3, 20, c.UDP)
@@ -90,21 +91,27 @@ func TestQuickAgreesWithLong(t *testing.T) {
 			c.VXLAN = []uint16{header.PortVXLAN}
 		}
 		quick, verdicts := merge(t, c, frames...)
-		m, err := NewMerger(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var long []Verdict
-		for _, f := range frames {
-			s := &m.seg
-			s.head, s.length = f, len(f)
-			s.known, s.verified, s.apart, s.segs = m.known, 0, 0, 1
-			m.stats.Packets++
-			long = append(long, m.addLong(f))
-		}
-		if slow := collect(m); !reflect.DeepEqual(quick, slow) || !reflect.DeepEqual(verdicts, long) {
+		long, slow := mergeLong(t, c, frames)
+		if !reflect.DeepEqual(quick, long) || !reflect.DeepEqual(verdicts, slow) {
 			t.Fatalf("case %d:\nquick %s\n%v\n long %s\n%v", k, text(quick), verdicts,
-				text(slow), long)
+				text(long), slow)
 		}
 	}
+}
+
+// mergeLong is merge without the quick ways.
+func mergeLong(t testing.TB, c Config, frames [][]byte) (out []outcome, verdicts []Verdict) {
+	t.Helper()
+	m, err := NewMerger(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range frames {
+		s := &m.seg
+		s.head, s.length = f, len(f)
+		s.known, s.verified, s.apart, s.segs = m.known, 0, 0, 1
+		m.stats.Packets++
+		verdicts = append(verdicts, m.addLong(f))
+	}
+	return collect(m), verdicts
 }

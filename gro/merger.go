@@ -17,8 +17,8 @@ type Merger struct {
 	packed []packed // since the last loop over Flush; those behind n keep their room
 	n      int
 	order  []uint32 // finished ones, by place in packed
-	// Rewritten headers of finished aggregates.
-	headers []byte
+
+	headers []byte // of finished aggregates, rewritten
 	out     Aggregate
 }
 

@@ -8,8 +8,6 @@ import (
 	"github.com/millrace-net/millrace/header"
 )
 
-func flagOf(seq, n int, flag uint16) tcpSeg { return flagged(seq, n, flag) }
-
 // ports are one segment of 100 bytes on each source port, seq 1000 times it.
 func ports(n, offset, id int) (frames [][]byte) {
 	for p := 1; p <= n; p++ {
@@ -26,11 +24,12 @@ var orderCases = []frameCase{
 		seg(200, 100), seg(300, 100))},
 	{"plain,frag(MF),plain", [][]byte{tcp4(ipHdr{id: 1}, seg(0, 100)),
 		tcp4(ipHdr{id: 2, fragment: 0x2000}, seg(100, 100)), tcp4(ipHdr{id: 3}, seg(200, 100))}},
-	{"plain,SYN0,plain,plain", tcps(seg(0, 100), flagOf(100, 0, header.TCPSyn), seg(100, 100),
+	{"plain,SYN0,plain,plain", tcps(seg(0, 100), flagged(100, 0, header.TCPSyn), seg(100, 100),
 		seg(200, 100))},
-	{"plain,RST,plain", tcps(seg(0, 100), flagOf(100, 0, header.TCPRst), seg(100, 100))},
-	{"plain,URG same,plain", tcps(seg(0, 100), flagOf(100, 100, ack|header.TCPUrg), seg(200, 100))},
-	{"PSH first then 2", tcps(flagOf(0, 100, ack|psh), seg(100, 100), seg(200, 100))},
+	{"plain,RST,plain", tcps(seg(0, 100), flagged(100, 0, header.TCPRst), seg(100, 100))},
+	{"plain,URG same,plain", tcps(seg(0, 100), flagged(100, 100, ack|header.TCPUrg),
+		seg(200, 100))},
+	{"PSH first then 2", tcps(flagged(0, 100, ack|psh), seg(100, 100), seg(200, 100))},
 	{"A1 B1 A2(bad seq) B2", [][]byte{tcp4(ipHdr{id: 1}, seg(0, 100)),
 		tcp4(ipHdr{id: 1}, tcpSeg{n: 100, src: 9}), tcp4(ipHdr{id: 2}, seg(150, 100)),
 		tcp4(ipHdr{id: 2}, tcpSeg{seq: 100, n: 100, src: 9})}},
@@ -91,11 +90,12 @@ func TestNothingOvertakes(t *testing.T) {
 	first := tcp4(ipHdr{id: 1}, seg(0, 100))
 	first6 := tcp6(ipHdr{}, seg(0, 100))
 	for name, frames := range map[string][][]byte{
-		"other MAC address": otherMAC([][]byte{first, tcp4(ipHdr{id: 2}, flagOf(100, 100, ack|psh))}),
-		"other tag":         {first, vlan(tcp4(ipHdr{id: 2}, flagOf(100, 100, ack|psh)), 5)},
-		"flow label":        {first6, tcp6(ipHdr{label: 1}, flagOf(100, 100, ack|psh))},
-		"inside a tunnel":   {first, ipip(ipHdr{}, tcp4(ipHdr{id: 2}, flagOf(100, 100, ack|psh)))},
-		"later fragment":    {first, tcp4(ipHdr{id: 2, fragment: 5}, seg(100, 100))},
+		"other MAC address": otherMAC([][]byte{first,
+			tcp4(ipHdr{id: 2}, flagged(100, 100, ack|psh))}),
+		"other tag":       {first, vlan(tcp4(ipHdr{id: 2}, flagged(100, 100, ack|psh)), 5)},
+		"flow label":      {first6, tcp6(ipHdr{label: 1}, flagged(100, 100, ack|psh))},
+		"inside a tunnel": {first, ipip(ipHdr{}, tcp4(ipHdr{id: 2}, flagged(100, 100, ack|psh)))},
+		"later fragment":  {first, tcp4(ipHdr{id: 2, fragment: 5}, seg(100, 100))},
 		"later fragment, IPv6": {first6, tcp6(ipHdr{next: 44, ext: []byte{0, 0, 40, 0, 0, 0, 1}},
 			seg(100, 100))},
 		"ports cut off": {first, tcp4(ipHdr{id: 2}, seg(100, 0))[:36]},

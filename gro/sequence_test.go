@@ -2,8 +2,10 @@ package gro
 
 import (
 	"math/rand/v2"
+	"testing"
 
 	"github.com/millrace-net/millrace/header"
+	"github.com/millrace-net/millrace/internal/testenv"
 )
 
 // A stream makes frames of one connection, each the next of the one before,
@@ -166,4 +168,12 @@ func inTunnels(r *rand.Rand, frames [][]byte, kind int, v6 bool) (out [][]byte) 
 		out = append(out, f)
 	}
 	return out
+}
+
+// cases is how many random cases a test runs.
+func cases(n int) int {
+	if testing.Short() {
+		n /= 10
+	}
+	return testenv.Seeds(n)
 }

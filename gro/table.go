@@ -30,7 +30,8 @@ func New(c Config, slab *packet.Slab) (*Table, error) {
 // Receive takes all packets of in, which is empty afterwards, and puts what is
 // finished into out, in order; the caller owns those. out needs room for
 // in.Len() + Held() packets. A packet of which nothing was merged leaves as it
-// came, but for CSumKind and Level where a checksum was verified here.
+// came, but for CSumKind and Level where a checksum was verified here. A packet
+// that is merged already and lies in its head alone must carry FlagLRO.
 func (t *Table) Receive(in, out *packet.Batch) {
 	t.stats.Packets += uint64(in.Len())
 	for k := range in.Len() {
@@ -46,11 +47,11 @@ func (t *Table) Flush(out *packet.Batch) {
 	}
 }
 
-// Expire puts those packets into out that were held before the call of Expire
-// whose now is Config.MaxAge or more in the past, oldest first. Called at the
-// end of each poll in place of Flush, it holds packets over several polls, for
-// at most MaxAge and the time between two calls. now counts ns and never goes
-// back.
+// Expire puts into out, oldest first, the packets that have been held for
+// Config.MaxAge or longer; the caller owns them. Called at the end of each poll
+// in place of Flush, it lets packets of several polls be merged. Age counts from
+// the call before the packet came, so none is held longer than MaxAge and the
+// time between two calls. now counts ns and never goes back.
 func (t *Table) Expire(now int64, out *packet.Batch) {
 	for t.held > 0 && now-t.slots[t.slots[0].next].born >= t.maxAge {
 		t.complete(t.slots[0].next, out)
@@ -72,7 +73,7 @@ func (t *Table) Stats() Stats {
 func (t *Table) receive(i uint32, out *packet.Batch) {
 	p := t.slab.At(i)
 	if p.CSumKind == packet.CSumValid && p.Flags&^packet.FlagECNMark == 0 &&
-		(p.Len == p.Linear || p.Shared().GSO.Size == 0) {
+		(p.Len == p.Linear || isSegment(p.Shared())) {
 		head := p.Bytes()
 		slot, ended := t.quickPlain(hashPlain(head), head, int(p.Len), apart(p), nil)
 		if slot != 0 {
@@ -88,6 +89,9 @@ func (t *Table) receive(i uint32, out *packet.Batch) {
 	}
 	t.receiveAny(i, p, out)
 }
+
+// isSegment tells that a packet was not merged already.
+func isSegment(sh *packet.SharedInfo) bool { return sh.GSO.Size == 0 && sh.Chain == 0 }
 
 // startsPlain holds packet i if it is a plain one, and the first of its flow.
 func (t *Table) startsPlain(i uint32, p *packet.Packet) bool {
@@ -131,9 +135,7 @@ func (t *Table) decided(i uint32, p *packet.Packet, out *packet.Batch) (uint16, 
 	if v.Action == Merged {
 		return slot, ended
 	}
-	if n := s.good(t.known); n > 0 {
-		noteVerified(p, n)
-	}
+	s.note(p, t.known)
 	if v.Action == Passed {
 		t.give(i, out)
 		return 0, false
@@ -243,13 +245,13 @@ func (t *Table) give(i uint32, out *packet.Batch) {
 	out.Add(i)
 }
 
-// noteVerified records n more checksums found good.
-func noteVerified(p *packet.Packet, n uint8) {
-	switch p.CSumKind {
-	case packet.CSumNone:
+// note records in the packet which checksums were found good.
+func (s *segment) note(p *packet.Packet, known uint8) {
+	switch n := s.good(known); {
+	case p.CSumKind == packet.CSumNone && n > 0:
 		p.CSumKind, p.Level = packet.CSumValid, n-1
-	case packet.CSumValid:
-		p.Level += n
+	case p.CSumKind == packet.CSumValid:
+		p.Level += s.verified
 	}
 }
 

@@ -1,194 +1,14 @@
 package gro
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/millrace-net/millrace/checksum"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/internal/testenv"
-	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 )
-
-// A shape is how the memory of a packet is laid out.
-type shape int
-
-const (
-	linear    shape = iota // all in a page slice
-	paged                  // a page slice, then fragments
-	split                  // headers in a small head, payload in fragments
-	fixedHead              // the first bytes in a small head, payload or not
-	numShapes
-)
-
-// A rack builds packets as a receive queue does, and takes them back.
-type rack struct {
-	t      testing.TB
-	slab   *packet.Slab
-	region *mem.Region
-}
-
-const rackPage = 4096
-
-func newRack(t testing.TB, pages int) *rack {
-	t.Helper()
-	slab, err := packet.NewSlab(pages, mem.Heap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	region, err := mem.Open(mem.Config{PageBytes: rackPage, Pages: pages, Kind: mem.Heap})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { slab.Close(); region.Close() })
-	return &rack{t, slab, region}
-}
-
-func (k *rack) page() mem.Ref {
-	var ref [1]mem.Ref
-	if k.region.Alloc(ref[:]) != 1 {
-		k.t.Fatal("no page left")
-	}
-	return ref[0]
-}
-
-// build makes a packet of a frame. It names as many pages as it has references.
-func (k *rack) build(f []byte, s shape, r *rand.Rand) uint32 {
-	i := k.slab.Get()
-	p := k.slab.At(i)
-	*p = packet.Packet{}
-	n := len(f)
-	switch s {
-	case linear, paged:
-		if s == paged {
-			n = min(n, 200+r.IntN(60)) // all headers
-		}
-		p.Head, p.Data, p.HeadKind = k.page(), packet.HeadRoom, packet.HeadPage
-		p.Room = uint32(packet.HeadRoom+n+63) &^ 63
-		p.Truesize = p.Room + packet.SharedBytes + packet.RecordBytes
-	default:
-		if n = header.Length(header.LinkEthernet, f); s == fixedHead {
-			n = min(len(f), packet.SmallBytes)
-		}
-		k.slab.GetSmall(p)
-	}
-	p.Linear, p.Len = uint32(n), uint32(len(f))
-	copy(p.Bytes(), f)
-	sh := p.Shared()
-	*sh = packet.SharedInfo{}
-	for rest := f[n:]; len(rest) > 0; {
-		take := min(len(rest), rackPage)
-		if s != linear && r.IntN(2) == 0 && sh.NumFrags < 3 && len(rest) > 300 {
-			take = 300
-		}
-		g := packet.Frag{Ref: k.page(), Off: uint32(rackPage - take), Len: uint32(take)}
-		copy(g.Bytes(), rest)
-		sh.Frags[sh.NumFrags] = g
-		sh.NumFrags++
-		p.Truesize += g.Len
-		rest = rest[take:]
-	}
-	return i
-}
-
-// bytes are all bytes of a packet, those of chained ones included. It checks
-// the lengths on the way.
-func (k *rack) bytes(i uint32) []byte {
-	p := k.slab.At(i)
-	b := append([]byte(nil), p.Bytes()...)
-	sh := p.Shared()
-	for _, f := range sh.Frags[:sh.NumFrags] {
-		b = append(b, f.Bytes()...)
-	}
-	truesize := uint32(0)
-	for c := sh.Chain; c != 0; c = k.slab.At(c).Next {
-		b = append(b, k.bytes(c)...)
-		truesize += k.slab.At(c).Truesize
-		if k.slab.At(c).Next == 0 && sh.Last != c {
-			k.t.Errorf("Last is %d, the chain ends at %d", sh.Last, c)
-		}
-	}
-	if len(b) != int(p.Len) {
-		k.t.Errorf("Len is %d, the packet has %d bytes", p.Len, len(b))
-	}
-	if truesize > p.Truesize {
-		k.t.Errorf("Truesize is %d, that of the chained packets %d", p.Truesize, truesize)
-	}
-	return b
-}
-
-// free takes a packet back, as rx.Queue.Free does.
-func (k *rack) free(i uint32) {
-	p := k.slab.At(i)
-	sh := p.Shared()
-	for _, f := range sh.Frags[:sh.NumFrags] {
-		k.region.Release(f.Ref)
-	}
-	for c := sh.Chain; c != 0; {
-		n := k.slab.At(c).Next
-		k.free(c)
-		c = n
-	}
-	if p.HeadKind == packet.HeadPage {
-		k.region.Release(p.Head)
-	}
-	k.slab.Free(i)
-}
-
-// empty fails the test unless everything came back.
-func (k *rack) empty() {
-	k.t.Helper()
-	pages := k.region.Pages() - k.region.Free()
-	if pages != 0 || k.slab.InUse() != 0 || k.slab.HeadsInUse() != 0 {
-		k.t.Errorf("%d pages, %d packets, %d small heads were lost", pages, k.slab.InUse(),
-			k.slab.HeadsInUse())
-	}
-}
-
-// outcomes is what a batch holds; its packets go back.
-func (k *rack) outcomes(b *packet.Batch) (out []outcome) {
-	for n := range b.Len() {
-		p := b.At(n)
-		g := p.Shared().GSO
-		o := outcome{data: k.bytes(b.Index(n)), flags: vnetFlags[p.CSumKind],
-			kind: vnetTypes[g.Type], size: int(g.Size), segs: max(1, int(g.Segs)),
-			csumStart: int(g.CSumStart), csumOffset: int(g.CSumOffset), gso: g.Flags}
-		if g.Size != 0 && (p.L4 != g.CSumStart || p.Payload != g.HdrLen) {
-			k.t.Errorf("offsets %d, %d of a merged packet, GSO says %d, %d", p.L4, p.Payload,
-				g.CSumStart, g.HdrLen)
-		}
-		out = append(out, o)
-		k.free(b.Index(n))
-	}
-	b.Reset()
-	return out
-}
-
-// table runs packets through a Table in batches of size.
-func (k *rack) table(c Config, packets []uint32, size int) (out []outcome, s Stats) {
-	t, err := New(c, k.slab)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	in, done := packet.NewBatch(k.slab, size), packet.NewBatch(k.slab, len(packets))
-	for len(packets) > 0 {
-		n := min(size, len(packets))
-		for _, i := range packets[:n] {
-			in.Add(i)
-		}
-		packets = packets[n:]
-		t.Receive(in, done)
-		out = append(out, k.outcomes(done)...)
-	}
-	t.Flush(done)
-	out = append(out, k.outcomes(done)...)
-	if t.Held() != 0 {
-		k.t.Errorf("%d packets held after Flush", t.Held())
-	}
-	return out, t.Stats()
-}
 
 // TestTableAgreesWithMerger: whatever the memory of the packets and the size of
 // the batches, a Table gives what a Merger gives, and loses nothing.
@@ -196,7 +16,7 @@ func TestTableAgreesWithMerger(t *testing.T) {
 	seed := testenv.Seed(t)
 	k := newRack(t, 1024)
 	var total Stats
-	for n := range testenv.Seeds(600) {
+	for n := range cases(600) {
 		r := testenv.Rand(seed, uint64(n))
 		c := Config{Buckets: 1 << r.IntN(4), UDP: n%2 == 0, Verified: n%7 == 0}
 		frames := sequence(r, 4, 70, c.UDP)
@@ -212,7 +32,8 @@ func TestTableAgreesWithMerger(t *testing.T) {
 			}
 			got, s := k.table(c, packets, size)
 			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("case %d, batches of %d:\ntable  %s\nmerger %s", n, size, text(got), text(want))
+				t.Fatalf("case %d, batches of %d:\ntable  %s\nmerger %s", n, size, text(got),
+					text(want))
 			}
 			if s.Packets != uint64(len(frames)) || s.Out != uint64(len(want)) ||
 				s.Merged != s.ByFrags+s.ByChain {
@@ -230,24 +51,26 @@ func TestTableAgreesWithMerger(t *testing.T) {
 	}
 }
 
+var attachCases = []struct {
+	name    string
+	shape   shape
+	n       int // packets of 1448 bytes
+	frags   int // of the first
+	byFrags uint64
+	chained []int // fragments of each chained packet
+}{
+	{"head pages become fragments", linear, 18, 17, 17, nil},
+	{"then a packet is chained and takes 17 more", linear, 40, 17, 37, []int{17, 3}},
+	{"fragments move over", split, 17, 17, 16, nil},
+	{"then a packet is chained", split, 20, 17, 18, []int{3}},
+	{"payload in a small head", fixedHead, 4, 1, 0, []int{1, 1, 1}},
+	{"head page and fragments", paged, 5, 9, 4, nil},
+}
+
 // TestAttach: how payload is attached depends on its memory (facts/gro.md A.9).
 func TestAttach(t *testing.T) {
 	r := testenv.Rand(1, 1)
-	for _, c := range []struct {
-		name    string
-		shape   shape
-		n       int // packets of 1448 bytes
-		frags   int // of the first
-		byFrags uint64
-		chained []int // fragments of each chained packet
-	}{
-		{"head pages become fragments", linear, 18, 17, 17, nil},
-		{"then a packet is chained and takes 17 more", linear, 40, 17, 37, []int{17, 3}},
-		{"fragments move over", split, 17, 17, 16, nil},
-		{"then a packet is chained", split, 20, 17, 18, []int{3}},
-		{"payload in a small head", fixedHead, 4, 1, 0, []int{1, 1, 1}},
-		{"head page and fragments", paged, 5, 9, 4, nil},
-	} {
+	for _, c := range attachCases {
 		k := newRack(t, 256)
 		table, err := New(Config{}, k.slab)
 		if err != nil {
@@ -412,5 +235,31 @@ func TestPacketFields(t *testing.T) {
 			t.Errorf("%s: %d packets out, want %d", name, len(out), want)
 		}
 		k.empty()
+	}
+}
+
+// TestNoteLevel: what is verified here is added to what the device said.
+func TestNoteLevel(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		kind   packet.CSum
+		level  uint8
+		want   uint8
+	}{
+		{Config{}, packet.CSumNone, 0, 1},
+		{Config{}, packet.CSumValid, 0, 1},
+		{Config{}, packet.CSumValid, 1, 1},
+		{Config{Verified: true}, packet.CSumNone, 0, 1},
+		{Config{Verified: true}, packet.CSumValid, 0, 0},
+	} {
+		c.config.VXLAN = []uint16{header.PortVXLAN}
+		k := newRack(t, 4)
+		i := k.build(vxlan(one, 7, 5000, true, tcp4(one, seg(0, 9))), linear, nil)
+		p := k.slab.At(i)
+		p.CSumKind, p.Level = c.kind, c.level
+		k.table(c.config, []uint32{i}, 1)
+		if p.CSumKind != packet.CSumValid || p.Level != c.want {
+			t.Errorf("%+v: level %d", c, p.Level)
+		}
 	}
 }

@@ -61,12 +61,14 @@ func gre(flags, typ uint16, payload []byte) []byte {
 
 var vxlanPort = &ParseOptions{VXLAN: []uint16{8472, 4789}}
 
-var parseCases = []struct {
+type parseCase struct {
 	name  string
 	link  LinkType
 	frame []byte
 	want  Info
-}{
+}
+
+var parseCases = []parseCase{
 	{"ipv4 tcp", LinkEthernet, cat(eth(0x800), ip4(6, 0, 0x4000, tcp(12, 100))),
 		Info{Net: 14, L4: 34, Payload: 66, Outer: 14, Type: 0x800, End: 166, Proto: 6, Version: 4}},
 	{"ipv6 tcp", LinkEthernet, cat(eth(0x86dd), ip6(6, tcp(0, 7))),
@@ -91,6 +93,9 @@ var parseCases = []struct {
 	{"first fragment", LinkEthernet, cat(eth(0x800), ip4(6, 0, 0x2000, tcp(0, 1))),
 		Info{Net: 14, L4: 34, Payload: 54, Outer: 14, Type: 0x800, End: 55, Proto: 6, Version: 4,
 			Flags: FlagFragment}},
+	{"udp", LinkEthernet, cat(eth(0x800), ip4(17, 0, 0, udp(53, make([]byte, 60)))),
+		Info{Net: 14, L4: 34, Payload: 42, Outer: 14, Type: 0x800, End: 102, Proto: 17,
+			Version: 4}},
 	{"later fragment", LinkEthernet, cat(eth(0x800), ip4(6, 0, 0x20b9, tcp(0, 1))),
 		Info{Net: 14, Outer: 14, Type: 0x800, End: 55, Proto: 6, Version: 4,
 			Flags: FlagFragment | FlagLater}},
@@ -190,12 +195,13 @@ func TestParseWithoutOptions(t *testing.T) {
 // TestParsePlainAgrees: the short way for plain frames and the walk give the
 // same answer for every bit of a header that is turned over.
 func TestParsePlainAgrees(t *testing.T) {
-	for _, c := range parseCases[:2] {
+	plainUDP := cat(eth(0x800), ip4(17, 0, 0, udp(53, make([]byte, 60))))
+	for _, c := range append(parseCases[:2:2], parseCase{name: "udp", frame: plainUDP}) {
 		for bit := range 8 * 74 {
 			frame := bytes.Clone(c.frame)
 			frame[bit/8] ^= 1 << (bit % 8)
 			var plain, walked Info
-			if !parsePlain(frame, &plain) {
+			if !parsePlain(frame, nil, &plain) {
 				continue
 			}
 			w := walk{b: frame, info: &walked}
@@ -250,5 +256,14 @@ func BenchmarkParse(b *testing.B) {
 				Parse(c.link, c.frame, vxlanPort, &info)
 			}
 		})
+	}
+}
+
+// BenchmarkParseUDP: without ports that carry VXLAN.
+func BenchmarkParseUDP(b *testing.B) {
+	var info Info
+	frame := cat(eth(0x800), ip4(17, 0, 0, udp(53, make([]byte, 60))))
+	for b.Loop() {
+		Parse(LinkEthernet, frame, nil, &info)
 	}
 }
