@@ -43,9 +43,9 @@ func TestNoPointers(t *testing.T) {
 	walk = func(typ reflect.Type) error {
 		switch typ.Kind() {
 		case reflect.Struct:
-			for i := range typ.NumField() {
-				if err := walk(typ.Field(i).Type); err != nil {
-					return fmt.Errorf("%s: %w", typ.Field(i).Name, err)
+			for field := range typ.Fields() {
+				if err := walk(field.Type); err != nil {
+					return fmt.Errorf("%s: %w", field.Name, err)
 				}
 			}
 			return nil

@@ -71,7 +71,8 @@ type Packet struct {
 	Link     header.LinkType
 	Drop     Drop // why the packet goes no further; DropNone while it does
 	Flags    Flags
-	_        [13]byte
+	Meta     uint8 // bytes in front of the frame that an XDP program left for the handler
+	_        [12]byte
 
 	// Second line: what later stages add.
 	Timestamp int64  // device time in ns; 0: none
