@@ -65,14 +65,17 @@ func Seed(t testing.TB) uint64 {
 // Rand returns a generator for one case of a seeded test.
 func Rand(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
-// Seeds is the number of seeds a simulation runs: n, or SEEDS from the
-// environment. SEED set means just that one.
+// Seeds is the number of seeds a simulation runs: n, a tenth of it with -short,
+// or SEEDS from the environment. SEED set means just that one.
 func Seeds(n int) int {
 	if os.Getenv("SEED") != "" {
 		return 1
 	}
 	if v, err := strconv.Atoi(os.Getenv("SEEDS")); err == nil && v > 0 {
 		return v
+	}
+	if testing.Short() {
+		return max(1, n/10)
 	}
 	return n
 }
