@@ -1,15 +1,19 @@
 package main
 
 import (
+	"fmt"
+	"io"
+
 	"github.com/spf13/cobra"
 
+	"github.com/millrace-net/millrace/cmd/millrace/bpf"
 	"github.com/millrace-net/millrace/cmd/millrace/capture"
 	"github.com/millrace-net/millrace/cmd/millrace/explain"
 )
 
 func explainCommand() *cobra.Command {
 	var o explain.Options
-	var frames string
+	var frames, object string
 	var vxlan []uint
 	c := &cobra.Command{
 		Use:   "explain FILE",
@@ -20,7 +24,8 @@ func explainCommand() *cobra.Command {
 			"come out of GRO.",
 		Example: "  millrace explain in.pcap\n" +
 			"  millrace explain --json in.pcapng.gz\n" +
-			"  millrace explain --gro --frames 1-64 --fix-checksums in.pcap",
+			"  millrace explain --gro --frames 1-64 --fix-checksums in.pcap\n" +
+			"  millrace explain --xdp prog.bpf.o in.pcap",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if o.Merge.VXLAN, err = vxlanPorts(vxlan); err != nil {
@@ -31,12 +36,18 @@ func explainCommand() *cobra.Command {
 					return err
 				}
 			}
-			r, err := capture.Open(args[0])
-			if err != nil {
-				return err
+			if object == "" {
+				return explainFile(args[0], c.OutOrStdout(), o)
 			}
-			defer r.Close()
-			return explain.Explain(r, c.OutOrStdout(), o)
+			if o.XDP, err = bpf.Open(object); err != nil {
+				return fmt.Errorf("--xdp: %w", err)
+			}
+			defer o.XDP.Close()
+			err = explainFile(args[0], c.OutOrStdout(), o)
+			for _, note := range o.XDP.Notes() {
+				fmt.Fprintln(c.ErrOrStderr(), "note:", note)
+			}
+			return err
 		},
 	}
 	f := c.Flags()
@@ -49,5 +60,15 @@ func explainCommand() *cobra.Command {
 		"(0: 256)")
 	f.BoolVar(&o.Merge.UDP, "gro-udp", false, "let GRO merge UDP")
 	f.UintSliceVar(&vxlan, "vxlan", nil, "UDP `port`s that carry VXLAN")
+	f.StringVar(&object, "xdp", "", xdpUsage)
 	return c
+}
+
+func explainFile(name string, out io.Writer, o explain.Options) error {
+	r, err := capture.Open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return explain.Explain(r, out, o)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/millrace-net/millrace/cmd/millrace/bpf"
 )
 
 // Exit codes.
@@ -18,13 +20,17 @@ const (
 // errBooks is what run returns when its books do not balance.
 var errBooks = errors.New("the books do not balance")
 
-// An error is one line on standard error.
+// An error is one line on standard error. What the verifier said about an XDP
+// program comes below it.
 func main() {
 	err := root().Execute()
 	if err == nil {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "millrace:", oneLine(err))
+	if refused, ok := errors.AsType[*bpf.Error](err); ok {
+		fmt.Fprint(os.Stderr, refused.Detail())
+	}
 	if errors.Is(err, errBooks) {
 		os.Exit(exitBooks)
 	}

@@ -22,6 +22,7 @@ type runOptions struct {
 	counters bool
 	seed     uint64
 	vxlan    []uint
+	xdp      string
 }
 
 // What the flags leave open.
@@ -42,7 +43,8 @@ func runCommand() *cobra.Command {
 		Example: "  millrace run\n" +
 			"  millrace run --from gen:udp,size=512,flows=64 --queues 2 --duration 10s\n" +
 			"  millrace run --from pcap:in.pcap --to pcapng:merged.pcapng --stats json\n" +
-			"  millrace run --from gen:tcp --mtu 9000 --set lro=on --set rx=512 --counters",
+			"  millrace run --from gen:tcp --mtu 9000 --set lro=on --set rx=512 --counters\n" +
+			"  millrace run --from pcap:in.pcap --xdp prog.bpf.o --to pcapng:passed.pcapng",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return run(o, c.OutOrStdout()) },
 	}
@@ -60,6 +62,7 @@ func runCommand() *cobra.Command {
 	f.BoolVar(&o.counters, "counters", false, "report all counters by ethtool's names")
 	f.Uint64Var(&o.seed, "seed", 1, "of generated traffic")
 	f.UintSliceVar(&o.vxlan, "vxlan", nil, "UDP `port`s that carry VXLAN (generated: 4789)")
+	f.StringVar(&o.xdp, "xdp", "", xdpUsage)
 	return c
 }
 
@@ -95,14 +98,19 @@ func (o *runOptions) sets(name string) bool {
 
 // run moves the frames and reports.
 func run(o *runOptions, out io.Writer) error {
+	x, err := openXDP(o.xdp, o.mtu)
+	if err != nil {
+		return err
+	}
+	defer x.close()
 	if err := o.complete(); err != nil {
 		return err
 	}
-	s := &session{o: o, out: out}
+	s := &session{o: o, out: out, xdp: x}
 	if err := s.open(); err != nil {
 		return err
 	}
 	began := time.Now()
-	err := s.move(s.to.handle)
+	err = s.move(s.to.handle)
 	return s.finish(time.Since(began), err)
 }

@@ -26,6 +26,7 @@ type session struct {
 	o     *runOptions
 	out   io.Writer
 	from  source
+	xdp   *xdpStage // nil: no program
 	port  *port.Port
 	groOn bool
 	to    *sink
@@ -79,7 +80,7 @@ func (s *session) move(handle func(*packet.Batch)) error {
 		ctx, cancel = context.WithTimeout(ctx, s.o.duration)
 		defer cancel()
 	}
-	s.port.Plug(&ending{wire: s.from.wire, end: stop})
+	s.port.Plug(s.xdp.before(&ending{wire: s.from.wire, end: stop}, stop))
 	s.to.end = stop
 	shown := make(chan struct{})
 	go func() {
@@ -141,6 +142,7 @@ func (s *session) finish(duration time.Duration, failed error) error {
 	if leak != nil {
 		r.Imbalance, r.Balanced = append(r.Imbalance, leak.Error()), false
 	}
+	failed = errors.Join(failed, s.xdp.report(r))
 	if s.o.counters {
 		r.Counters = report.AllCounters(&stats)
 	}

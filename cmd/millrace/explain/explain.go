@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millrace-net/millrace/cmd/millrace/bpf"
 	"github.com/millrace-net/millrace/cmd/millrace/capture"
 	"github.com/millrace-net/millrace/gro"
 )
@@ -22,7 +23,8 @@ type Options struct {
 	GRO          bool // what comes out of GRO, else each frame
 	FixChecksums bool // compute them again first
 	Frames       Range
-	Merge        gro.Config // Link is filled in
+	Merge        gro.Config   // Link is filled in
+	XDP          *bpf.Program // sees each frame first; nil: none
 }
 
 // A Range is a run of frame numbers, both ends included. The zero value is all
@@ -52,21 +54,31 @@ func Explain(r *capture.Reader, out io.Writer, o Options) error {
 		return err
 	}
 	print := newPrinter(w, o)
-	err = read(r, o.Frames, func(f *capture.Frame) {
+	err = read(r, o.Frames, func(f *capture.Frame) error {
 		if o.FixChecksums {
 			gro.FixChecksums(f.Link, f.Data)
 		}
-		print.frame(f, p.add(f))
+		l := frameLine{Frame: f.Number, CapLen: len(f.Data)}
+		passed, err := l.runXDP(o.XDP, f)
+		if err != nil {
+			return err
+		}
+		if passed {
+			v := p.add(f)
+			l.GRO, l.Reason = v.Action.String(), v.Reason.String()
+		}
+		print.frame(f, l)
 		if o.Frames == (Range{}) && p.frames == pollFrames {
 			p.end(print.packet)
 		}
+		return nil
 	})
 	p.end(print.packet)
 	return errors.Join(err, w.Flush())
 }
 
-// read gives the frames of the range to each.
-func read(r *capture.Reader, frames Range, each func(*capture.Frame)) error {
+// read gives the frames of the range to each, until there is an error.
+func read(r *capture.Reader, frames Range, each func(*capture.Frame) error) error {
 	var f capture.Frame
 	for {
 		err := r.Next(&f)
@@ -80,8 +92,11 @@ func read(r *capture.Reader, frames Range, each func(*capture.Frame)) error {
 		if err != nil || frames.Last != 0 && f.Number > frames.Last {
 			return err
 		}
-		if f.Number >= frames.First {
-			each(&f)
+		if f.Number < frames.First {
+			continue
+		}
+		if err := each(&f); err != nil {
+			return err
 		}
 	}
 }

@@ -16,8 +16,9 @@ import (
 
 // frameLine is what is said of a frame.
 type frameLine struct {
-	Frame     int    `json:"frame"`
-	CapLen    int    `json:"caplen"`
+	Frame  int `json:"frame"`
+	CapLen int `json:"caplen"`
+	*xdpPart
 	HeaderLen int    `json:"header_len"`
 	L3        string `json:"l3"`
 	L3Offset  uint16 `json:"l3_offset"` // of the innermost IP header; 0: there is none
@@ -57,38 +58,36 @@ func newPrinter(w io.Writer, o Options) *printer {
 	case o.GRO:
 		fmt.Fprint(w, packetHead)
 	default:
-		fmt.Fprint(w, frameHead)
+		fmt.Fprintf(w, frameHead, xdpHead(o))
 	}
 	return p
 }
 
 // Heads and lines of the tables.
 const (
-	frameHead = "frame  caplen  header_len  l3                          at  l4                at" +
-		"  payload  gro     reason\n"
-	frameForm  = "%5d  %6d  %10d  %-24s %5s  %-14s %5s  %7s  %-6s  %s\n"
+	frameHead = "frame  caplen  %sheader_len  l3                          at  l4             " +
+		"   at  payload  gro     reason\n"
+	frameForm  = "%5d  %6d  %s%10d  %-24s %5s  %-14s %5s  %7s  %-6s  %s\n"
 	packetHead = "  len  vnet_flags  gso_type  gso_size  csum_start  csum_offset  sha1\n"
 	packetForm = "%5d  %10d  %8d  %8d  %10d  %11d  %s\n"
 )
 
-// frame writes a line about f, unless the lines are about packets.
-func (p *printer) frame(f *capture.Frame, v gro.Verdict) {
+// frame completes the line about f and writes it, unless the lines are about
+// packets.
+func (p *printer) frame(f *capture.Frame, l frameLine) {
 	if p.packets {
 		return
 	}
 	var info header.Info
 	header.Parse(f.Link, f.Data, p.vxlan, &info)
-	l := frameLine{
-		Frame: f.Number, CapLen: len(f.Data), HeaderLen: header.Length(f.Link, f.Data),
-		L3: networkName(f, &info), L3Offset: info.Net,
-		L4: transportName(&info), L4Offset: info.L4, Payload: info.Payload,
-		GRO: v.Action.String(), Reason: v.Reason.String(),
-	}
+	l.HeaderLen, l.Payload = header.Length(f.Link, f.Data), info.Payload
+	l.L3, l.L3Offset = networkName(f, &info), info.Net
+	l.L4, l.L4Offset = transportName(&info), info.L4
 	if p.json != nil {
 		p.encode(l)
 		return
 	}
-	fmt.Fprintf(p.w, frameForm, l.Frame, l.CapLen, l.HeaderLen,
+	fmt.Fprintf(p.w, frameForm, l.Frame, l.CapLen, l.columns(), l.HeaderLen,
 		l.L3, offset(l.L3Offset, info.Version != 0), l.L4, offset(l.L4Offset, info.L4 != 0),
 		offset(l.Payload, info.Payload != 0), l.GRO, l.Reason)
 }

@@ -34,6 +34,7 @@ type Report struct {
 	Rates     Rates    `json:"rates"`
 	Delivered Counts   `json:"delivered"`
 	Cost      Cost     `json:"ns_per_packet"`
+	XDP       *XDP     `json:"xdp,omitempty"`
 	GRO       GRO      `json:"gro"`
 	Drops     []Reason `json:"drops"`
 	Pool      Pool     `json:"pool"`
@@ -64,6 +65,14 @@ type Cost struct {
 	GRO     float64 `json:"gro"`
 	Handler float64 `json:"handler"`
 	Total   float64 `json:"total"`
+}
+
+// XDP says what an XDP program made of frames before the device got them.
+type XDP struct {
+	Program  string   `json:"program"`
+	Packets  uint64   `json:"packets_in"`
+	Outcomes []Reason `json:"outcomes"` // verdicts, and why it was not run
+	Notes    []string `json:"notes"`
 }
 
 // GRO says how much was merged, and why the rest was not.

@@ -22,6 +22,7 @@ func (r *Report) Table(out io.Writer) error {
 		r.Duration.Round(time.Millisecond), r.Queues, plural(r.Queues), r.MTU, r.Seed)
 	r.traffic(w)
 	fmt.Fprintf(w, "ns a frame  %s\n", r.Cost)
+	r.XDP.table(w)
 	r.merging(w)
 	reasons(w, "dropped", total(r.Drops), r.Drops)
 	p := &r.Pool
@@ -55,6 +56,19 @@ func (r Rates) String() string {
 func (c Cost) String() string {
 	return fmt.Sprintf("device %.1f   rx %.1f   gro %.1f   handler %.1f",
 		c.Device, c.RX, c.GRO, c.Handler)
+}
+
+func (x *XDP) table(w io.Writer) {
+	if x == nil {
+		return
+	}
+	fmt.Fprintf(w, "xdp         %d frames to program %s\n", x.Packets, x.Program)
+	for _, o := range x.Outcomes {
+		fmt.Fprintf(w, "  %12d  %s\n", o.Packets, o.Text)
+	}
+	for _, note := range x.Notes {
+		fmt.Fprintln(w, "            ", note)
+	}
 }
 
 func (r *Report) merging(w io.Writer) {
