@@ -121,6 +121,17 @@ func (c *CQE) FlowTag() uint32 { return binary.BigEndian.Uint32(c[offFlowTag:]) 
 // SetFlowTag writes the low 24 bits of v and clears byte 56.
 func (c *CQE) SetFlowTag(v uint32) { binary.BigEndian.PutUint32(c[offFlowTag:], v&0xffffff) }
 
+// SendOpcode and Queue are those of the WQE that a completion of a send queue
+// names; in the place of the flow tag.
+func (c *CQE) SendOpcode() SendOpcode { return SendOpcode(c[offFlowTag]) }
+func (c *CQE) Queue() uint32          { return c.FlowTag() }
+
+// SetSend writes both.
+func (c *CQE) SetSend(op SendOpcode, queue uint32) {
+	c.SetFlowTag(queue)
+	c[offFlowTag] = uint8(op)
+}
+
 // WQECounter of a private copy: the stride where the packet starts (striding),
 // or the WQE's counter (cyclic).
 func (c *CQE) WQECounter() uint16     { return binary.BigEndian.Uint16(c[offCounter:]) }

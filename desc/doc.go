@@ -3,6 +3,7 @@
 //
 //	driver                         device
 //	RQ: WQEs, MTT, Producer  --->  takes WQEs, writes frames
+//	SQ: blocks, Producer     --->  takes WQEs, reads and sends frames
 //	CQ: Consumer             --->  never overwrites what is not consumed
 //	CQ: Entries              <---  writes bytes 0 to 59, then publishes the
 //	                               ownership word (bytes 60 to 63)

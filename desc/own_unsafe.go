@@ -25,10 +25,16 @@ func (c *CQE) Publish(word OwnWord) {
 	atomic.StoreUint32(c.ownWord(), w)
 }
 
-// alignedCQEs is n entries at a multiple of 64 bytes. The slice keeps the
+// alignedCQEs is n entries at a multiple of 64 bytes.
+func alignedCQEs(n int) []CQE { return aligned[CQE](n) }
+
+// alignedBlocks is n blocks of a send queue at a multiple of 64 bytes.
+func alignedBlocks(n int) []SendBlock { return aligned[SendBlock](n) }
+
+// aligned is n arrays of 64 bytes at a multiple of 64. The slice keeps the
 // allocation alive and ends inside it.
-func alignedCQEs(n int) []CQE {
+func aligned[T CQE | SendBlock](n int) []T {
 	b := make([]byte, (n+1)*64)
 	skip := (64 - uintptr(unsafe.Pointer(&b[0]))%64) % 64
-	return unsafe.Slice((*CQE)(unsafe.Pointer(&b[skip])), n)
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[skip])), n)
 }

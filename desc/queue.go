@@ -2,7 +2,6 @@ package desc
 
 import (
 	"math/bits"
-	"sync"
 	"sync/atomic"
 )
 
@@ -13,15 +12,6 @@ type WQType uint8
 const (
 	Cyclic   WQType = 1 // one after the other; data segments a packet
 	Striding WQType = 2 // linked list; each WQE is cut into strides
-)
-
-// State is the state of a queue in the device (facts/mlx5e.md 1.10).
-type State uint32
-
-const (
-	Reset State = 0
-	Ready State = 1
-	Error State = 3
 )
 
 // A Doorbell is a doorbell record: one aligned word, written by one side and
@@ -67,44 +57,5 @@ type RQ struct {
 	KeepVLAN bool // vsd: do not strip tags
 	KeepFCS  bool // scatter_fcs
 
-	state atomic.Uint32
-	reset atomic.Uint32 // times the queue was reset; the device starts over
-	work  sync.Mutex    // held by the device while it works on the queue
-}
-
-// Enter is for the device: until Leave the queue cannot be reset, so its
-// memory stays what it is. The device calls it once a Step, not once a frame.
-func (q *RQ) Enter() { q.work.Lock() }
-
-// Leave ends what Enter began.
-func (q *RQ) Leave() { q.work.Unlock() }
-
-// State is the queue's state. The device sets Error, the driver the others.
-func (q *RQ) State() State { return State(q.state.Load()) }
-
-// Resets counts the resets; a change tells the device to forget its place.
-func (q *RQ) Resets() uint32 { return q.reset.Load() }
-
-// Modify takes the queue from one state to another. It reports false, and
-// does nothing, when the queue is not in from, or the step is not one of
-// Reset to Ready, Ready to Error, Error to Reset. A step to Reset waits until
-// the device has left the queue, and from then on the device touches nothing
-// of it; so the goroutine that is between Enter and Leave must not take it.
-func (q *RQ) Modify(from, to State) bool {
-	switch [2]State{from, to} {
-	case [2]State{Reset, Ready}, [2]State{Ready, Error}, [2]State{Error, Reset}:
-	default:
-		return false
-	}
-	if to == Reset {
-		q.work.Lock()
-		defer q.work.Unlock()
-	}
-	if !q.state.CompareAndSwap(uint32(from), uint32(to)) {
-		return false
-	}
-	if to == Reset {
-		q.reset.Add(1)
-	}
-	return true
+	lifecycle
 }

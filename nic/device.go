@@ -41,6 +41,8 @@ type Device struct {
 	parse    header.ParseOptions
 	queues   []*queue
 	table    [tableSize]uint8 // hash to queue
+	senders  []*sender
+	cable    *End // that sent frames leave by; nil: nobody listens
 	features Feature
 	burst    int
 	now      int64
@@ -145,13 +147,17 @@ func (q *queue) setCompression(on Feature) {
 // Plug connects the wire that frames arrive on; nil unplugs.
 func (d *Device) Plug(w Wire) { d.wire = w }
 
-// Step does what is due at now, in ns on the device's clock: it takes frames
-// from the wire, at most Burst, writes them to posted memory and hands their
-// completions over. It reports the frames taken.
+// Step does what is due at now, in ns on the device's clock: it sends what was
+// posted to send, takes frames from the wire, at most Burst, writes them to
+// posted memory and hands the completions over. It reports the frames taken.
 func (d *Device) Step(now int64) int {
 	d.now = now
 	for _, q := range d.queues {
 		q.enter()
+	}
+	for _, s := range d.senders {
+		s.enter()
+		s.serve()
 	}
 	n := 0
 	for n < d.burst && d.wire != nil && d.wire.Next(now, &d.frame) {
@@ -168,6 +174,9 @@ func (d *Device) Step(now int64) int {
 	d.lro.flushAll()
 	for _, q := range d.queues {
 		q.leave()
+	}
+	for _, s := range d.senders {
+		s.leave()
 	}
 	d.keepStats()
 	return n

@@ -6,6 +6,8 @@
 //	      faults   types, verdict,               dma.Reach    compressed,
 //	               sum, hash, tag                             published last
 //
+//	cable <- dma.Reach <- WQE <- send queue
+//
 // A Device has no goroutine and no clock: Step takes a burst of frames from
 // its wire, writes them into memory that the driver posted, and at its end
 // hands the completions over. Wires lend frames; the device copies them. The

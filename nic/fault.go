@@ -25,9 +25,9 @@ type WireFaults struct {
 
 // DeviceFaults are what a device that keeps to the contract may do.
 type DeviceFaults struct {
-	Hold      int           // of a Step of a queue: it withholds completions
+	Hold      int           // of a Step of a queue: it withholds completions, or sends nothing
 	HoldSteps int           // for at most so many Steps; 0 means 4
-	Error     int           // of a frame: it ends in an error completion
+	Error     int           // of a frame, also one sent: it ends in an error completion
 	Syndrome  desc.Syndrome // of that; 0 means any
 	IOFault   int           // of a frame: it is written to an address that is not mapped
 }
@@ -181,10 +181,19 @@ func (m *mishaps) settle(d *Device) {
 	m.release(d)
 	for _, q := range d.queues {
 		if q.live && q.hold == 0 && m.hit(m.Device.Hold) {
-			m.count.faults.Holds++
-			q.hold = 1 + m.rand.IntN(m.Device.HoldSteps)
+			q.hold = m.holdFor()
 		}
 	}
+	for _, s := range d.senders {
+		if s.live && s.hold == 0 && m.hit(m.Device.Hold) {
+			s.hold = m.holdFor()
+		}
+	}
+}
+
+func (m *mishaps) holdFor() (steps int) {
+	m.count.faults.Holds++
+	return 1 + m.rand.IntN(m.Device.HoldSteps)
 }
 
 var syndromes = []desc.Syndrome{
@@ -206,13 +215,26 @@ func (m *mishaps) complete(q *queue, c *desc.CQE, p place, frames int) fate {
 	return delivered
 }
 
+// syndrome is that of an error that happens.
+func (m *mishaps) syndrome() desc.Syndrome {
+	m.count.faults.Errors++
+	if s := m.Device.Syndrome; s != 0 {
+		return s
+	}
+	return syndromes[m.rand.IntN(len(syndromes))]
+}
+
+// spoilSend ends a frame to be sent in an error; 0: it does not.
+func (m *mishaps) spoilSend() desc.Syndrome {
+	if m.hit(m.Device.Error) {
+		return m.syndrome()
+	}
+	return 0
+}
+
 // fail ends the frame in an error completion.
 func (m *mishaps) fail(q *queue, p place) {
-	m.count.faults.Errors++
-	s := m.Device.Syndrome
-	if s == 0 {
-		s = syndromes[m.rand.IntN(len(syndromes))]
-	}
+	s := m.syndrome()
 	if s.NeedsRecovery() {
 		q.stop(s, p)
 	} else {

@@ -12,6 +12,8 @@ type counters struct {
 	errors, flushes        uint64
 	stops, overruns        uint64
 	resets                 uint64
+	sent, sentBytes        uint64
+	sendErrors             uint64
 	faults                 FaultStats
 }
 
@@ -33,6 +35,10 @@ type Stats struct {
 	RxLost             uint64 // completed, but the driver reset the queue first
 
 	RxPending uint64 // completed, but withheld
+
+	TxPacketsPhy uint64 // frames sent
+	TxBytesPhy   uint64
+	TxErrors     uint64 // send WQEs that ended in an error completion
 
 	FillerCQEs      uint64
 	FillerStrides   uint64
@@ -65,6 +71,7 @@ func (d *Device) keepStats() {
 		RxOversizePktsPhy: c.fates[oversize], RxOutOfBuffer: c.fates[noBuffer],
 		RxIfDownPackets: c.fates[queueDown], RxCQOverrun: c.fates[cqOverrun],
 		RxErrors: c.fates[errored], RxSpoilt: c.fates[spoilt], RxLost: c.fates[lostInReset],
+		TxPacketsPhy: c.sent, TxBytesPhy: c.sentBytes, TxErrors: c.sendErrors,
 		FillerCQEs: c.fillers, FillerStrides: c.fillerStrides,
 		LROPackets: c.segments, LROAggregates: c.merged,
 		CQECompressBlks: c.blocks, CQECompressPkts: c.minis,
@@ -107,6 +114,9 @@ func (s *Stats) Ethtool() iter.Seq2[string, uint64] {
 			{"rx_spoilt", s.RxSpoilt},
 			{"rx_lost", s.RxLost},
 			{"rx_pending", s.RxPending},
+			{"tx_packets_phy", s.TxPacketsPhy},
+			{"tx_bytes_phy", s.TxBytesPhy},
+			{"tx_errors", s.TxErrors},
 			{"filler_cqes", s.FillerCQEs},
 			{"filler_strides", s.FillerStrides},
 			{"lro_packets", s.LROPackets},

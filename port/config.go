@@ -1,6 +1,7 @@
 package port
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/millrace-net/millrace/desc"
@@ -8,6 +9,7 @@ import (
 	"github.com/millrace-net/millrace/gro"
 	"github.com/millrace-net/millrace/nic"
 	"github.com/millrace-net/millrace/rx"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // Config describes a port on the software NIC. The zero value works: one
@@ -20,6 +22,11 @@ type Config struct {
 	GRO    gro.Config
 	NoGRO  bool // hand packets over as they arrive
 	DMA    dma.Config
+
+	// Where verdict Redirect of an XDP program (RX.XDP) sends frames, by index;
+	// nil means the send queues of the port, each by the number of its receive
+	// queue. Send queues in the list are driven by the goroutine of Run.
+	Redirect []xdp.Target
 }
 
 const (
@@ -45,6 +52,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("port: Budget is %d, want at least %d: "+
 			"an enhanced compressed completion brings up to %[2]d packets and is never split",
 			c.Budget, desc.MaxMinis)
+	}
+	if c.RX.XDP.Program != nil && c.NIC.On&nic.LRO != 0 {
+		return c, errors.New("port: lro and an XDP program exclude each other: " +
+			"turn one of them off")
 	}
 	c.NIC.On |= c.wanted()
 	return c, nil

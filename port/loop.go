@@ -3,12 +3,13 @@ package port
 // The walk of a packet, and where each step is written:
 //
 //  1. A generator or a capture offers frames        ../nic/wire.go
-//  2. The device hashes, writes bytes, completes    ../nic/step.go
+//  2. The device hashes, writes bytes, completes    ../nic/receive.go
 //  3. Completions are harvested                     ../rx/poll.go
-//  4. A packet is built around or beside the bytes  ../rx/linear.go, ../rx/nonlinear.go
-//  5. Neighbours of a flow are merged               ../gro/table.go
-//  6. The handler gets the batch                    here
-//  7. Memory goes home, the ring is refilled        ../rx/free.go, ../rx/refill.go
+//  4. An XDP program may drop, send or redirect     ../rx/xdp.go, ../xdp/send.go
+//  5. A packet is built around or beside the bytes  ../rx/linear.go, ../rx/nonlinear.go
+//  6. Neighbours of a flow are merged               ../gro/table.go
+//  7. The handler gets the batch                    here
+//  8. Memory goes home, the ring is refilled        ../rx/free.go, ../rx/refill.go
 
 import (
 	"context"

@@ -11,6 +11,7 @@ import (
 	"github.com/millrace-net/millrace/nic"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/rx"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // A Port is an interface with its queues. The goroutine that calls Run owns
@@ -55,8 +56,34 @@ func Open(spec string, cfg Config) (*Port, error) {
 			return nil, errors.Join(err, p.Close())
 		}
 	}
+	if err := p.openSend(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	p.publish()
 	return p, nil
+}
+
+// openSend gives the device what an XDP program sends by.
+func (p *Port) openSend() error {
+	if p.cfg.RX.XDP.Program == nil {
+		return nil
+	}
+	targets, own := p.cfg.Redirect, make([]xdp.Target, len(p.lanes))
+	for i := range p.lanes {
+		own[i].Send = p.lanes[i].queue.SendQueue()
+		if _, err := p.dev.AddSQ(own[i].Send.SQ()); err != nil {
+			return err
+		}
+	}
+	if targets == nil {
+		targets = own
+	}
+	for i := range p.lanes {
+		if err := p.lanes[i].queue.SetTargets(targets); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Port) addLane(i int) (err error) {
@@ -83,13 +110,36 @@ func (p *Port) addLane(i int) (err error) {
 // Plug makes w the wire that frames come from; nil unplugs it.
 func (p *Port) Plug(w nic.Wire) { p.dev.Plug(w) }
 
+// PlugOut makes e the end of a cable that frames sent by an XDP program leave
+// by. While the cable is full they wait. With nil, which is the default, nobody
+// listens.
+func (p *Port) PlugOut(e *nic.End) { p.dev.PlugOut(e) }
+
+// SetProgram puts an XDP program in the place of the one that all queues run,
+// from their next polls on; see rx.Queue.SetProgram. Any goroutine may call it.
+func (p *Port) SetProgram(program xdp.Program, frags bool) error {
+	for i := range p.lanes {
+		if err := p.lanes[i].queue.SetProgram(program, frags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Device is the device behind the port, to set features and read its counters.
 // It belongs to the goroutine of Run.
 func (p *Port) Device() *nic.Device { return p.dev }
 
-// Close gives all memory back. It reports what did not come home.
+// Close gives all memory back. It reports what did not come home. Frames that
+// were to be sent and are not are lost: a queue may have sent those of another,
+// so all send queues are closed first.
 func (p *Port) Close() error {
 	var errs []error
+	for i := range p.lanes {
+		if q := p.lanes[i].queue.SendQueue(); q != nil {
+			q.Close()
+		}
+	}
 	for i := range p.lanes {
 		errs = append(errs, p.lanes[i].queue.Close())
 	}

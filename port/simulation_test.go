@@ -24,6 +24,7 @@ type run struct {
 	honest  bool // nothing changes or forges frames: what comes out was sent
 	steps   int
 	claimed uint64 // frames that came out and were sent
+	xdp     *programs
 }
 
 // The law holds after every step, whatever the wire and the device do; and
@@ -45,6 +46,9 @@ func simulate(seed uint64) error {
 	if r.port, err = Open("nic:", r.cfg); err != nil {
 		return fmt.Errorf("%+v: %w", r.cfg, err)
 	}
+	if r.xdp != nil {
+		r.port.PlugOut(r.xdp.near)
+	}
 	r.traffic = newTraffic(r.rand, 20+r.rand.IntN(400), r.cfg.RX.MTU+14)
 	r.port.Plug(r.traffic)
 	for quiet := 0; quiet < 8 && r.steps < 10000; r.steps++ {
@@ -53,6 +57,9 @@ func simulate(seed uint64) error {
 		}
 		if err == nil {
 			err = r.law()
+		}
+		if err == nil && r.xdp != nil {
+			err = r.xdp.leave()
 		}
 		if err != nil {
 			return fmt.Errorf("step %d: %w", r.steps, err)
@@ -87,6 +94,9 @@ func (r *run) shape() {
 	c.NIC.Off = nic.VLANStrip
 	c.NIC.Seed = r.rand.Uint64()
 	r.faults(&c.NIC.Faults, one)
+	if !o.LRO && one(2) {
+		r.attach()
+	}
 }
 
 // faults: a third of the seeds has none, a third an unreliable wire and
@@ -162,6 +172,10 @@ func (r *run) restore(s *packet.Slab, p *packet.Packet) error {
 }
 
 func (r *run) claim(frame []byte) error {
+	if r.xdp != nil {
+		r.claimed++
+		return r.xdp.passed.claim(frame)
+	}
 	if r.traffic.sent[string(frame)] == 0 {
 		return fmt.Errorf("a frame of %d bytes came out that was not sent, or twice: % x",
 			len(frame), frame[:min(len(frame), 80)])
@@ -178,9 +192,12 @@ func (r *run) law() error {
 	if n := d.Unaccounted(); n != 0 {
 		return fmt.Errorf("the device lost track of %d frames: %+v", n, d)
 	}
-	pages := uint64(0)
+	pages, sending := uint64(0), 0
 	for i := range p.lanes {
-		if err := p.lanes[i].law(); err != nil {
+		sending += p.lanes[i].queue.Books().Sending
+	}
+	for i := range p.lanes {
+		if err := p.lanes[i].law(sending); err != nil {
 			return fmt.Errorf("queue %d: %w", i, err)
 		}
 		pages += uint64(p.lanes[i].queue.Books().Total)
@@ -198,12 +215,13 @@ func (r *run) law() error {
 	return nil
 }
 
-func (l *lane) law() error {
+// law of one lane, when the send queues of all hold so many references.
+func (l *lane) law(sending int) error {
 	b := l.queue.Books()
-	if b.Free+b.Posted+b.Waiting+b.Filler+b.Held != b.Total {
+	if b.Free+b.Posted+b.Waiting+b.Filler+b.Side+b.Held != b.Total {
 		return fmt.Errorf("pages: %+v", b)
 	}
-	if b.Held != 0 || b.Packets != 0 || b.Heads != 0 {
+	if b.Held < 0 || b.Held > sending || b.Packets != 0 || b.Heads != 0 {
 		return fmt.Errorf("held behind the handler: %+v", b)
 	}
 	s := l.queue.Stats()
@@ -229,6 +247,7 @@ func (r *run) end() error {
 	var packets, drops uint64
 	for i := range r.port.lanes {
 		s := r.port.lanes[i].queue.Stats()
+		drops += s.XDPDrop + s.XDPTx + s.XDPRedirect
 		packets += s.Packets
 		drops += s.Drops[packet.DropOversize] + s.Drops[packet.DropNoMemory]
 	}

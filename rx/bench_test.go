@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/internal/cpu"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // A drill is a queue and a device that writes completions but, after the first
@@ -42,11 +43,12 @@ func (x *drill) round(n int) {
 	x.d.flush()
 	start, pkts := cpu.TSC(), 0
 	for pkts < n {
+		dropped := x.q.count.xdpDrop
 		x.q.Poll(x.b, n)
+		pkts += x.b.Len() + int(x.q.count.xdpDrop-dropped)
 		for i := range x.b.Len() {
 			x.sum += x.b.Head(i)[0]
 		}
-		pkts += x.b.Len()
 		x.q.Free(x.b)
 	}
 	x.ticks += cpu.TSC() - start
@@ -125,5 +127,27 @@ func BenchmarkNonlinear9000Cold(b *testing.B) {
 			x.d.cold = true
 			measure(b, x, 64)
 		})
+	}
+}
+
+// What a program that only passes, or drops, costs: beside a queue without one.
+func BenchmarkXDP(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		mtu   int
+		frame []byte
+		typ   Type
+	}{
+		{"linear512", 1500, tcpFrame(512), Auto},
+		{"linear512,mtu=1400", 1400, tcpFrame(512), Auto},
+		{"nonlinear9000", 9000, tcpFrame(9014), Auto},
+		{"cyclic512", 1500, tcpFrame(512), Cyclic},
+	} {
+		for name, p := range map[string]xdp.Program{"none": nil, "pass": pass, "drop": drop} {
+			b.Run(c.name+"/program="+name, func(b *testing.B) {
+				cfg := Config{MTU: c.mtu, Type: c.typ, XDP: xdp.Config{Program: p, Frags: true}}
+				measure(b, newDrill(b, cfg, c.frame), 64)
+			})
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/pagepool"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // Config describes a receive queue. The zero value works.
@@ -19,6 +20,7 @@ type Config struct {
 	Offloads   Offloads
 	Prefetch   Prefetch
 	Memory     Memory
+	XDP        xdp.Config // a program that sees frames first; see docs/xdp.md
 }
 
 // Type is the kind of work queue.
@@ -62,6 +64,7 @@ const (
 // headers of that one whatever the distance.
 type Prefetch struct {
 	Distance   int  // strides ahead; 0 means 4, negative is off
+	Own        bool // no stride ahead, but the one at hand, as mlx5e does; linear only
 	SkipShared bool // not the line of the SharedInfo
 	SkipMeta   bool // not the line of the page's Meta
 }
@@ -69,7 +72,7 @@ type Prefetch struct {
 // Memory says where packets live.
 type Memory struct {
 	PageBytes int               // 4096, 16384 or 65536; 0 means 4096
-	Headroom  int               // free bytes in front of a frame: 64, 128, 192 or 256; 0 means 64
+	Headroom  int               // before a frame: 64, 128, 192 or 256; 0 means 64, with XDP 256
 	Pages     int               // of the queue's own region; 0 means twice what the ring posts
 	Packets   int               // records in the slab; 0 means twice the ring, 512 at least
 	Kind      mem.Kind          // of what the queue opens itself
@@ -79,7 +82,7 @@ type Memory struct {
 
 const (
 	minHeadroom = packet.HeadRoom
-	maxHeadroom = 256 // XDP_PACKET_HEADROOM
+	maxHeadroom = xdp.HeadRoom
 	minMTU      = 68
 	maxEntries  = 8192
 	minEntries  = 8
@@ -90,6 +93,10 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.MTU, 1500)
 	fill(&c.Entries, 1024)
 	fill(&c.Prefetch.Distance, 4)
+	if c.XDP.Program != nil {
+		fill(&c.Memory.Headroom, xdp.HeadRoom)
+		fill(&c.XDP.Send.MaxFrame, c.MTU+frameOverhead)
+	}
 	fill(&c.Memory.Headroom, minHeadroom)
 	if c.Memory.Region != nil {
 		fill(&c.Memory.PageBytes, c.Memory.Region.PageBytes())
@@ -151,6 +158,11 @@ func (c Config) exclusions() error {
 	switch {
 	case o.LRO && c.Type == Cyclic:
 		return fmt.Errorf("rx: LRO needs a striding queue: turn LRO off or leave Type Auto")
+	case o.LRO && c.XDP.Program != nil:
+		return fmt.Errorf("rx: LRO and an XDP program exclude each other: turn one of them off")
+	case c.XDP.Program != nil && c.Memory.Headroom != xdp.HeadRoom:
+		return fmt.Errorf("rx: Headroom is %d, but an XDP program is promised %d bytes: "+
+			"leave Headroom 0", c.Memory.Headroom, xdp.HeadRoom)
 	case o.LRO && c.Memory.Headroom > minHeadroom:
 		return fmt.Errorf("rx: LRO excludes XDP's headroom (%d bytes, a nonlinear packet has %d): "+
 			"turn LRO off or leave Headroom 0", c.Memory.Headroom, minHeadroom)

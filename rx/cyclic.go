@@ -14,7 +14,7 @@ func acceptCyclic(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	pg, off := q.segment(wqe, 0)
 	room := align64(q.headroom + n)
 	q.dom.SyncForCPU(pg.iova+uint64(off), room+packet.SharedBytes)
-	i, p := q.around(pg, off, n, room)
+	i, p := q.around(pg, off, q.headroom, n, room)
 	if p != nil {
 		q.describe(p, c)
 		b.Add(i)
@@ -32,7 +32,7 @@ func acceptCyclicFrags(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	pg, off := q.segment(wqe, 0)
 	q.dom.SyncForCPU(pg.iova+uint64(off), uint32(first.Stride))
 	linear := min(n, uint32(first.Bytes))
-	i, p := q.around(pg, off, linear, uint32(first.Stride)-packet.SharedBytes)
+	i, p := q.around(pg, off, q.headroom, linear, uint32(first.Stride)-packet.SharedBytes)
 	if p == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/internal/testenv"
 	"github.com/millrace-net/millrace/mem"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // hostileConfigs are what FuzzCompletions chooses from.
@@ -19,6 +20,9 @@ var hostileConfigs = []Config{
 	{Entries: 8, Type: Cyclic, Offloads: Offloads{Compression: desc.CompressBasic}},
 	{Entries: 8, Offloads: Offloads{Compression: desc.CompressEnhanced}},
 	{Entries: 8, Type: Cyclic, Offloads: Offloads{Compression: desc.CompressEnhanced}},
+	{Entries: 8, XDP: xdp.Config{Program: pass}},
+	{Entries: 8, MTU: 9000, Type: Striding, XDP: xdp.Config{Program: pass, Frags: true}},
+	{Entries: 8, MTU: 9000, Type: Cyclic, XDP: xdp.Config{Program: pass, Frags: true}},
 }
 
 // FuzzCompletions lets the device write any bytes as completions, between
@@ -58,10 +62,14 @@ func hostileWorld(t *testing.T, cfg Config) *world {
 	}
 	w.src = &source{w.region, 700}
 	cfg.Memory.Region, cfg.Memory.Provider = w.region, w.src
+	if cfg.XDP.Program != nil {
+		cfg.XDP.Program = w.program
+	}
 	if w.q, err = New(cfg, dma.New(dma.Config{Mode: dma.PageTable, Poison: true})); err != nil {
 		t.Fatal(err)
 	}
 	w.d = newDevice(w.q)
+	w.wire()
 	return w
 }
 

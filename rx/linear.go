@@ -22,9 +22,7 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	}
 	pg := &q.pages[at.slot]
 	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)
-	// Between sync and build the frame is there and no packet yet: the place
-	// of a program that looks at frames first.
-	i, p := q.around(pg, at.off, at.n, room)
+	i, p := q.around(pg, at.off, q.headroom, at.n, room)
 	if p != nil {
 		q.describe(p, c)
 		b.Add(i)
@@ -32,14 +30,14 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 }
 
 // around builds a packet around the buffer at off of a page: n bytes of frame
-// behind the headroom, the SharedInfo room bytes from off. nil: dropped.
-func (q *Queue) around(pg *page, off, n, room uint32) (i uint32, p *packet.Packet) {
+// from data on, the SharedInfo from room on. nil: dropped.
+func (q *Queue) around(pg *page, off, data, n, room uint32) (i uint32, p *packet.Packet) {
 	if i = q.slab.Get(); i == 0 {
 		q.noMemory()
 		return 0, nil
 	}
 	p = q.slab.At(i)
-	p.Head, p.Start, p.Data = pg.ref, off, q.headroom
+	p.Head, p.Start, p.Data = pg.ref, off, data
 	p.Linear, p.Room, p.Len = n, room, n
 	p.Truesize = room + packet.SharedBytes + packet.RecordBytes
 	p.HeadKind = packet.HeadPage

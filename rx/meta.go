@@ -11,7 +11,7 @@ import (
 func (q *Queue) describe(p *packet.Packet, c *desc.CQE) {
 	p.Next, p.Queue = 0, q.queue
 	p.Link = linkOf(c)
-	p.Drop, p.Flags = packet.DropNone, 0
+	p.Drop, p.Flags, p.Meta = packet.DropNone, 0, 0
 	p.Hash, p.HashType = c.Hash(), packet.HashNone
 	if t := c.HashType(); q.hash && t != 0 {
 		p.HashType = hashType(t)
@@ -28,6 +28,10 @@ func (q *Queue) describe(p *packet.Packet, c *desc.CQE) {
 		c.LROSegs() == 0 && p.Len > paddedBytes {
 		p.CSumKind, p.CSum, p.Level = packet.CSumComplete, c.CheckSum(), 0
 		q.count.csumComplete++
+	} else if q.trusting && c.Verdict()&(desc.L3OK|desc.L4OK) == desc.L3OK|desc.L4OK &&
+		!c.Tunneled() && c.LROSegs() == 0 {
+		p.CSumKind, p.CSum, p.Level = packet.CSumValid, 0, 0
+		q.count.csumUnnecessary++
 	} else {
 		q.checksum(p, c)
 	}

@@ -15,19 +15,11 @@ func acceptNonlinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	// The next frame begins where this one ends.
-	strides := (at.n-1)>>(q.strideShift&31) + 1
-	if at.index+strides+q.distance < q.strides {
-		q.prefetchNext(at, strides)
+	if used := (at.n-1)>>(q.strideShift&31) + 1; at.index+used+q.distance < q.strides {
+		q.prefetchNext(at, used)
 	}
-	i := q.slab.Get()
-	if i == 0 {
-		q.noMemory()
-		return
-	}
-	p := q.slab.At(i)
-	if !q.slab.GetSmall(p) {
-		q.slab.Free(i)
-		q.noMemory()
+	i, p := q.small()
+	if p == nil {
 		return
 	}
 	n := q.copyHeaders(p, c, at)
@@ -45,6 +37,20 @@ func acceptNonlinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		q.merged(p, segs)
 	}
 	b.Add(i)
+}
+
+// small takes a record with a small head. nil: dropped.
+func (q *Queue) small() (i uint32, p *packet.Packet) {
+	if i = q.slab.Get(); i == 0 {
+		q.noMemory()
+		return 0, nil
+	}
+	if p = q.slab.At(i); !q.slab.GetSmall(p) {
+		q.slab.Free(i)
+		q.noMemory()
+		return 0, nil
+	}
+	return i, p
 }
 
 // copyHeaders copies what belongs in the head of p and reports how much. Only
@@ -83,9 +89,12 @@ func (q *Queue) attach(p *packet.Packet, at place, skip uint32) {
 		s.Frags[s.NumFrags] = packet.Frag{Ref: pg.ref, Off: off, Len: n}
 		s.NumFrags++
 		pg.refs++
-		p.Truesize += (n + headerStride - 1) &^ (headerStride - 1)
+		p.Truesize += strides(n)
 		slot, off, left = slot+1, 0, left-n
 	}
 }
+
+// strides is the memory that n bytes of a page hold on to.
+func strides(n uint32) uint32 { return (n + headerStride - 1) &^ (headerStride - 1) }
 
 func align8(n uint32) uint32 { return (n + 7) &^ 7 }

@@ -44,6 +44,11 @@ func New(cfg Config, dom *dma.Domain) (q *Queue, err error) {
 	if err = q.openFiller(); err != nil {
 		return q, err
 	}
+	if cfg.XDP.Program != nil {
+		if err = q.openXDP(); err != nil {
+			return q, err
+		}
+	}
 	q.choose()
 	q.begin()
 	q.refill(q)
@@ -58,6 +63,9 @@ func (q *Queue) openMemory() (err error) {
 	region, need := m.Region, p.GroupPages
 	if p.Type == desc.Striding {
 		need++ // the filler
+		if q.cfg.XDP.Program != nil && !p.Linear {
+			need++ // the side page
+		}
 	}
 	if region == nil {
 		// As much again as the ring for what packets hold, and the pool's cache.
@@ -138,6 +146,8 @@ func (q *Queue) openFiller() error {
 // choose takes the variants once, so that no packet asks for them.
 func (q *Queue) choose() {
 	switch p := &q.plan; {
+	case q.xdp != nil:
+		q.accept, q.refill = q.chooseXDP()
 	case p.Type == desc.Striding && p.Linear:
 		q.accept, q.refill = acceptLinear, refillStriding
 	case p.Type == desc.Striding:
@@ -169,6 +179,9 @@ func (q *Queue) Plan() Plan { return q.plan }
 // takes them, and Close may be called again.
 func (q *Queue) Close() error {
 	q.stop()
+	if q.xdp != nil {
+		q.xdp.send.Close()
+	}
 	return q.dismantle()
 }
 

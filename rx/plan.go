@@ -30,9 +30,10 @@ type Plan struct {
 	Unit       int // WQEs refilled at a time, a multiple of Group
 
 	CQEntries int
-	Pages     int // posted when the ring is full, filler page not counted
-	Distance  int // frames that are prefetched ahead, linear: strides; 0 is off
-	Packets   int // records and small heads in the slab
+	Pages     int  // posted when the ring is full, filler page not counted
+	Distance  int  // frames that are prefetched ahead, linear: strides; 0 is off
+	OwnStride bool // the stride at hand is prefetched
+	Packets   int  // records and small heads in the slab
 }
 
 // Frag is one data segment of a cyclic WQE.
@@ -75,13 +76,36 @@ func (c Config) plan() (Plan, error) {
 	} else {
 		err = p.cyclic(c)
 	}
-	if err == nil && !p.Linear && p.Headroom != minHeadroom {
-		err = fmt.Errorf("rx: Headroom %d with MTU %d does not fit one buffer of a page: "+
-			"lower the MTU to %d, use larger pages or leave Headroom 0",
-			p.Headroom, c.MTU, c.maxLinearMTU())
+	if err == nil && !p.Linear {
+		err = c.inFragments()
 	}
 	p.Pages = p.WQEs / max(p.Group, 1) * p.GroupPages
 	return p, err
+}
+
+// inFragments refuses what wants a frame in one piece, with the limit
+// (facts/mlx5e.md 6.5).
+func (c Config) inFragments() error {
+	switch {
+	case c.XDP.Program != nil && !c.XDP.Frags:
+		return fmt.Errorf("rx: MTU %d is above %d, the most for an XDP program that does not "+
+			"declare Frags: lower the MTU, use larger pages, or let the program handle fragments",
+			c.MTU, c.maxLinearMTU())
+	case c.XDP.Program != nil && c.MTU > c.maxFragsMTU():
+		return fmt.Errorf("rx: MTU %d is above %d, the most for an XDP program with Frags: "+
+			"lower the MTU or use larger pages", c.MTU, c.maxFragsMTU())
+	case c.XDP.Program == nil && c.Memory.Headroom != minHeadroom:
+		return fmt.Errorf("rx: Headroom %d with MTU %d does not fit one buffer of a page: "+
+			"lower the MTU to %d, use larger pages or leave Headroom 0",
+			c.Memory.Headroom, c.MTU, c.maxLinearMTU())
+	}
+	return nil
+}
+
+// maxFragsMTU leaves one of the fragments that a packet can have to what the
+// program made linear, and one to a first page of which a frame has one stride.
+func (c Config) maxFragsMTU() int {
+	return min(maxFrame, (packet.MaxFrags-2)*c.Memory.PageBytes+headerStride) - frameOverhead
 }
 
 // striding is the choice of type (facts/mlx5e.md 3.1): striding, except where
@@ -127,6 +151,9 @@ func (p *Plan) striding(c Config) error {
 	if p.Linear {
 		p.StrideBytes = powerOf2(c.linearBytes())
 		frame = p.StrideBytes
+		if p.OwnStride = c.Prefetch.Own; p.OwnStride {
+			p.Distance = 0
+		}
 	} else {
 		p.Distance = min(p.Distance, 1)
 	}
@@ -163,11 +190,13 @@ func (p *Plan) cyclic(c Config) error {
 // cutFrame spreads the longest frame over segments: buffers of half a page if
 // that is enough, else of a page. The last one takes what is left.
 func (p *Plan) cutFrame(c Config) error {
-	frame, buffer := c.MTU+hardMTU, p.PageBytes/2
-	if frame > buffer-minHeadroom-packet.SharedBytes+2*buffer+p.PageBytes {
+	frame, buffer, edges := c.MTU+hardMTU, p.PageBytes/2, c.Memory.Headroom+packet.SharedBytes
+	// A program grows fragments inside a page each (facts/mlx5e.md 3.2).
+	whole := c.XDP.Program != nil
+	if whole || frame > buffer-edges+2*buffer+p.PageBytes {
 		buffer = p.PageBytes
 	}
-	first := buffer - minHeadroom - packet.SharedBytes
+	first := buffer - edges
 	if most := first + 3*buffer; buffer == p.PageBytes && frame > most {
 		return fmt.Errorf("rx: MTU %d is too long for a cyclic queue with pages of %d bytes: "+
 			"the limit is %d; lower the MTU, use larger pages or a striding queue",
@@ -177,11 +206,15 @@ func (p *Plan) cutFrame(c Config) error {
 		n, around := left, 0
 		switch {
 		case p.NumFrags == 0:
-			n, around = min(left, first), minHeadroom+packet.SharedBytes
+			n, around = min(left, first), edges
 		case p.NumFrags < desc.MaxSegsPerWQE-1:
 			n = min(left, buffer)
 		}
-		p.Frags[p.NumFrags] = Frag{Bytes: n, Stride: max(powerOf2(n+around), 64)}
+		stride := max(powerOf2(n+around), 64)
+		if whole {
+			stride = p.PageBytes
+		}
+		p.Frags[p.NumFrags] = Frag{Bytes: n, Stride: stride}
 		left -= n
 	}
 	// With an odd number of segments two neighbours share a page.

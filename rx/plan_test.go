@@ -204,19 +204,25 @@ func TestRefusals(t *testing.T) {
 		{Config{Memory: Memory{Region: region}}, []string{"8 pages are too few", "takes 17"}},
 		{Config{Memory: Memory{Pages: 64}}, []string{"64 pages are too few", "raise Memory.Pages"}},
 	} {
-		q, err := New(c.cfg, nil)
-		if err == nil {
-			q.Close()
-			t.Errorf("%+v: accepted", c.cfg)
-			continue
-		}
-		for _, part := range c.want {
-			if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%v: does not say %q in one line", err, part)
-			}
-		}
+		refused(t, c.cfg, c.want)
 	}
 	if region.Free() != 8 {
 		t.Errorf("%d pages free after refusals, want 8", region.Free())
+	}
+}
+
+// refused says that no queue is made, for a reason in one line with all parts.
+func refused(t *testing.T, cfg Config, want []string) {
+	t.Helper()
+	q, err := New(cfg, nil)
+	if err == nil {
+		q.Close()
+		t.Errorf("%+v: accepted", cfg)
+		return
+	}
+	for _, part := range want {
+		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: does not say %q in one line", err, part)
+		}
 	}
 }

@@ -18,9 +18,15 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 		check.That(b.Slab() == q.slab, "rx: batch of another slab")
 	}
 	q.pool.Drain()
+	if q.xdp != nil {
+		q.xdp.begin()
+	}
 	budget = min(budget, b.Room())
 	before, held := q.cc, b.Len()
 	n := q.harvest(q, b, budget)
+	if q.xdp != nil {
+		q.xdp.end()
+	}
 	if q.cc != before {
 		q.count.completions += uint64(q.cc - before)
 		q.count.delivered += uint64(b.Len() - held)

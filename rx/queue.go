@@ -27,6 +27,7 @@ type Queue struct {
 	metadata
 	prefetch Prefetch
 	count    counters
+	xdp      *stage // nil without a program
 
 	// Warm: once a poll, or once a WQE.
 	harvest func(*Queue, *packet.Batch, int) int
@@ -75,6 +76,7 @@ type metadata struct {
 	hash      bool
 	sum       bool  // the device's sum over all bytes
 	verdict   bool  // the device's verdict
+	trusting  bool  // the verdict and not the sum
 	stampMask int64 // 0 or all ones
 }
 
@@ -95,6 +97,8 @@ func geometryOf(p *Plan) geometry {
 		g.strideShift = log2(p.StrideBytes)
 	}
 	switch {
+	case p.OwnStride:
+		g.distance = 0
 	case p.Distance > 0 && p.Linear:
 		g.distance, g.aheadBytes = uint32(p.Distance), uint32(p.Distance*p.StrideBytes)
 	case p.Distance > 0:
@@ -106,10 +110,12 @@ func geometryOf(p *Plan) geometry {
 func metadataOf(c Config) metadata {
 	m := metadata{
 		queue: uint16(c.Queue), lro: c.Offloads.LRO, parsed: c.HeaderCopy == Parsed,
-		hash:    c.Offloads.Compression == desc.CompressNone,
-		sum:     c.Offloads.Checksum == ChecksumComplete,
+		hash: c.Offloads.Compression == desc.CompressNone,
+		// A program may have rewritten what the sum covers (facts/mlx5e.md 3.11).
+		sum:     c.Offloads.Checksum == ChecksumComplete && c.XDP.Program == nil,
 		verdict: c.Offloads.Checksum != ChecksumOff,
 	}
+	m.trusting = m.verdict && !m.sum
 	if c.Offloads.Timestamps {
 		m.stampMask = -1
 	}

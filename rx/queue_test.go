@@ -10,6 +10,7 @@ import (
 	"github.com/millrace-net/millrace/internal/check"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // No packet allocates, on any path.
@@ -29,10 +30,16 @@ func TestNothingIsAllocated(t *testing.T) {
 		{Config{Offloads: Offloads{Compression: desc.CompressBasic}}, 512},
 		{Config{Offloads: Offloads{Compression: desc.CompressEnhanced}}, 512},
 		{Config{Memory: Memory{PageBytes: 65536}}, 1514},
+		{Config{XDP: xdp.Config{Program: mixed}}, 512},
+		{Config{XDP: xdp.Config{Program: mixed}, Type: Cyclic}, 512},
+		{Config{XDP: xdp.Config{Program: mixed, Frags: true}, MTU: 9000}, 9014},
+		{Config{XDP: xdp.Config{Program: mixed, Frags: true}, MTU: 9000, Type: Cyclic}, 9014},
 	} {
 		q, d := open(t, c.cfg, nil)
 		b, frame := packet.NewBatch(q.Slab(), 64), tcpFrame(c.size)
+		dev := sender(t, q, nil)
 		round := func() {
+			dev.Step(1)
 			for range 32 {
 				d.send(frame)
 			}
@@ -203,7 +210,7 @@ func TestEthtoolNames(t *testing.T) {
 	for range s.Ethtool() {
 		n++
 	}
-	if n != len(got) || n != 29 {
+	if n != len(got) || n != 36 {
 		t.Errorf("%d counters, %d names", n, len(got))
 	}
 	for name := range s.Ethtool() {

@@ -34,6 +34,9 @@ func (q *Queue) stop() {
 	for group := range len(q.pages) / q.plan.GroupPages {
 		q.release(uint32(group))
 	}
+	if q.xdp != nil {
+		q.releaseSide()
+	}
 }
 
 // begin is the state of a queue with nothing posted and nothing consumed.

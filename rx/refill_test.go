@@ -45,7 +45,7 @@ func limited(t *testing.T, cfg Config, left int) (*Queue, *device, *source) {
 func law(t testing.TB, q *Queue) {
 	t.Helper()
 	k := q.Books()
-	if k.Free+k.Posted+k.Waiting+k.Filler+k.Held != k.Total || k.Held < 0 {
+	if k.Free+k.Posted+k.Waiting+k.Filler+k.Side+k.Held != k.Total || k.Held < 0 {
 		t.Fatalf("books do not balance: %+v", k)
 	}
 	if s := q.Pool().Stats(); s.BadPut != 0 {

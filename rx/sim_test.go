@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/internal/testenv"
 	"github.com/millrace-net/millrace/mem"
+	"github.com/millrace-net/millrace/nic"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/pagepool"
 )
@@ -21,7 +22,12 @@ type world struct {
 	d      *device
 	region *mem.Region
 	src    *source
-	sent   [][]byte // not yet received, in order
+	sent   [][]byte    // not yet received, in order
+	dev    *nic.Device // sends what the program sends
+	far    *nic.End
+	passed [][]byte // what the program let pass, in order
+	tx     [][]byte // what it sent
+	handed [][]byte // what it redirected to a handler
 	held   []*packet.Batch
 	copies [][][]byte // of the packets held
 	spoilt bool       // a lie was told: frames may be missing
@@ -54,12 +60,13 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		Memory:   Memory{PageBytes: pick(4096, 4096, 16384, 65536), Packets: pick(8, 64, 512)},
 	}
 	cfg.Offloads.LRO = cfg.Type != Cyclic && r.IntN(4) == 0
+	w := &world{t: t, r: r}
+	w.attach(&cfg)
 	plan, err := cfg.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, r: r}
-	pages := plan.GroupPages + 1 + r.IntN(2*plan.Pages)
+	pages := plan.GroupPages + 2 + r.IntN(2*plan.Pages)
 	w.region, err = mem.Open(mem.Config{PageBytes: cfg.Memory.PageBytes, Pages: pages})
 	if err != nil {
 		t.Fatal(err)
@@ -71,11 +78,12 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		t.Fatal(err)
 	}
 	w.d = newDevice(w.q)
+	w.wire()
 	return w
 }
 
 func (w *world) step() {
-	switch w.r.IntN(12) {
+	switch w.r.IntN(14) {
 	case 0, 1, 2, 3:
 		for range w.r.IntN(20) {
 			w.send()
@@ -87,6 +95,9 @@ func (w *world) step() {
 		w.free()
 	case 10:
 		w.src.left = w.r.IntN(200)
+	case 12, 13:
+		w.dev.Step(1)
+		w.leave()
 	case 11:
 		switch {
 		case w.r.IntN(3) > 0:
@@ -151,8 +162,15 @@ func (w *world) take(b *packet.Batch) {
 	var all [][]byte
 	for i := range b.Len() {
 		got := contents(b, i)
-		if !w.spoilt && !w.find(got) {
+		list := &w.sent
+		if w.q.xdp != nil {
+			list = &w.passed
+		}
+		if !w.spoilt && !find(list, got) {
 			w.t.Errorf("packet of %d bytes was not sent", len(got))
+		}
+		if !annotated(b.At(i)) {
+			w.t.Errorf("metadata differ: %+v", b.At(i))
 		}
 		if int(b.At(i).Len) != len(got) {
 			w.t.Errorf("packet says %d bytes and has %d", b.At(i).Len, len(got))
@@ -162,12 +180,12 @@ func (w *world) take(b *packet.Batch) {
 	w.held, w.copies = append(w.held, b), append(w.copies, all)
 }
 
-// find drops frames from the front of sent up to got: those between were
+// find drops frames from the front of the list up to got: those between were
 // dropped, which the books show.
-func (w *world) find(got []byte) bool {
-	for len(w.sent) > 0 {
-		f := w.sent[0]
-		w.sent = w.sent[1:]
+func find(list *[][]byte, got []byte) bool {
+	for len(*list) > 0 {
+		f := (*list)[0]
+		*list = (*list)[1:]
 		if bytes.Equal(f, got) {
 			return true
 		}
@@ -194,8 +212,8 @@ func (w *world) free() {
 // was touched outside.
 func (w *world) law() {
 	k, s := w.q.Books(), w.q.Pool().Stats()
-	if k.Free+k.Posted+k.Waiting+k.Filler+k.Held != k.Total || k.Held < 0 || s.BadPut != 0 ||
-		w.q.Slab().BadFrees() != 0 {
+	if k.Free+k.Posted+k.Waiting+k.Filler+k.Side+k.Held != k.Total || k.Held < 0 ||
+		s.BadPut != 0 || w.q.Slab().BadFrees() != 0 {
 		w.t.Errorf("books %+v, %d bad puts", k, s.BadPut)
 	}
 	if k.Total+w.region.Free() != w.region.Pages() {
@@ -211,10 +229,19 @@ func (w *world) law() {
 	if w.q.filler != mem.None {
 		refs[w.q.filler.Page()] += pagepool.Bias
 	}
+	if x := w.q.xdp; x != nil && x.side.ref != mem.None {
+		refs[x.side.ref.Page()] += pagepool.Bias - int32(x.side.refs)
+	}
+	sending := 0
 	for i, users := range refs {
-		if m := w.region.Ref(i).Meta(); m.Refs != users {
+		m := w.region.Ref(i).Meta()
+		if m.Refs < users || k.Sending == 0 && m.Refs != users {
 			w.t.Errorf("page %d has %d references, but %d users", i, m.Refs, users)
 		}
+		sending += int(m.Refs - users)
+	}
+	if sending != k.Sending {
+		w.t.Errorf("%d references without user, %d are being sent", sending, k.Sending)
 	}
 	if k.Packets != records || k.Heads != heads {
 		w.t.Errorf("%+v, but %d packets and %d heads are held", k, records, heads)
@@ -251,10 +278,12 @@ func (w *world) references() (refs []int32, records, heads int) {
 // end lets everything come home.
 func (w *world) end() {
 	w.src.left = w.region.Pages()
-	for idle := 0; idle < 3; idle++ {
+	for idle := 0; idle < 20; idle++ {
 		if w.poll(64) > 0 {
 			idle = 0
 		}
+		w.dev.Step(1)
+		w.leave()
 		for len(w.held) > 0 {
 			w.free()
 		}

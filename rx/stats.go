@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/pagepool"
+	"github.com/millrace-net/millrace/xdp"
 )
 
 // counters are what the queue's goroutine counts.
@@ -18,11 +19,12 @@ type counters struct {
 	wqeErr, buffAllocErr, recover                       uint64
 	fillerCQEs, fillerStrides                           uint64
 	compressBlks, compressPkts                          uint64
+	xdpDrop, xdpAborted, xdpTx, xdpRedirect             uint64
 	drops                                               [packet.NumDrops]uint64
 }
 
 // Stats are the counts of a queue since it was made. Received() equals
-// Delivered and all Drops together.
+// Delivered, all Drops, XDPDrop, XDPTx and XDPRedirect together.
 type Stats struct {
 	Completions uint64 // handled; a mini completion is one
 	Delivered   uint64 // packets put into batches
@@ -48,6 +50,11 @@ type Stats struct {
 	CQECompressBlks      uint64
 	CQECompressPkts      uint64
 	Recover              uint64 // restarts of the queue
+	XDPDrop              uint64 // by the program, and frames that it could not send
+	XDPAborted           uint64 // of these because it failed, gave no verdict or nobody took them
+	XDPTx                uint64 // sent back by this queue
+	XDPRedirect          uint64
+	XDPSend              xdp.SendStats // of the send queue of this one
 	Pool                 pagepool.Stats
 }
 
@@ -56,7 +63,7 @@ func (s *Stats) Received() uint64 { return s.Completions - s.Flushed - s.MPWQEFi
 
 // Balanced says whether every received frame was delivered or dropped.
 func (s *Stats) Balanced() bool {
-	sum := s.Delivered
+	sum := s.Delivered + s.XDPDrop + s.XDPTx + s.XDPRedirect
 	for _, n := range s.Drops {
 		sum += n
 	}
@@ -89,6 +96,13 @@ func (s *Stats) Ethtool() iter.Seq2[string, uint64] {
 			{"cqe_compress_blks", s.CQECompressBlks},
 			{"cqe_compress_pkts", s.CQECompressPkts},
 			{"recover", s.Recover},
+			{"xdp_drop", s.XDPDrop},
+			{"xdp_redirect", s.XDPRedirect},
+			{"xdp_tx_xmit", s.XDPSend.Xmit},
+			{"xdp_tx_nops", s.XDPSend.Nops},
+			{"xdp_tx_full", s.XDPSend.Full},
+			{"xdp_tx_err", s.XDPSend.Err},
+			{"xdp_tx_cqe", s.XDPSend.CQEs},
 			{"pp_alloc_fast", s.Pool.AllocFast},
 			{"pp_alloc_slow", s.Pool.AllocSlow},
 			{"pp_alloc_slow_high_order", s.Pool.AllocSlowHighOrder},
@@ -113,6 +127,7 @@ type published struct {
 	mu    sync.Mutex
 	count counters
 	pool  pagepool.Stats
+	send  xdp.SendStats
 }
 
 // publish makes the counts of this poll visible to Stats.
@@ -120,13 +135,16 @@ func (q *Queue) publish() {
 	p := &q.published
 	p.mu.Lock()
 	p.count, p.pool = q.count, q.pool.Stats()
+	if q.xdp != nil {
+		p.send = q.xdp.send.Stats()
+	}
 	p.mu.Unlock()
 }
 
 // Stats are the counts at the end of the last Poll. Any goroutine may call it.
 func (q *Queue) Stats() Stats {
 	q.published.mu.Lock()
-	c, pool := q.published.count, q.published.pool
+	c, pool, send := q.published.count, q.published.pool, q.published.send
 	q.published.mu.Unlock()
 	return Stats{
 		Completions: c.completions, Delivered: c.delivered, Flushed: c.flushed,
@@ -139,20 +157,24 @@ func (q *Queue) Stats() Stats {
 		OversizePktsSWDrop: c.drops[packet.DropOversize], BuffAllocErr: c.buffAllocErr,
 		CQECompressBlks: c.compressBlks, CQECompressPkts: c.compressPkts,
 		Recover: c.recover, Pool: pool,
+		XDPDrop: c.xdpDrop, XDPAborted: c.xdpAborted, XDPTx: c.xdpTx,
+		XDPRedirect: c.xdpRedirect, XDPSend: send,
 	}
 }
 
 // Books say where the pages of a queue are. Each is in exactly one place:
-// Free, Posted, Waiting, Filler and Held together are Total.
+// Free, Posted, Waiting, Filler, Side and Held together are Total.
 type Books struct {
 	Total   int // pages that the pool took from its source
 	Free    int // in the pool
 	Posted  int // in WQEs that the device has; packets may hold references on them, too
 	Waiting int // in WQEs that are used up, until they are filled again
 	Filler  int // behind the WQEs of a striding queue
-	Held    int // by packets alone
+	Side    int // whose slices are linear parts of frames for the XDP program
+	Held    int // by packets and frames on their way out alone
 	Packets int // records in use
 	Heads   int // small heads in use
+	Sending int // references of the send queue, also on pages of other queues
 }
 
 // Books counts. Only the queue's goroutine may call it.
@@ -174,7 +196,13 @@ func (q *Queue) Books() Books {
 	if q.filler != 0 {
 		b.Filler = 1
 	}
-	b.Held = pool.Out - b.Posted - b.Waiting - b.Filler
+	if q.xdp != nil {
+		b.Sending = q.xdp.send.InFlight()
+		if q.xdp.side.ref != 0 {
+			b.Side = 1
+		}
+	}
+	b.Held = pool.Out - b.Posted - b.Waiting - b.Filler - b.Side
 	return b
 }
 
