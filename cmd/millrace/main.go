@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millrace-net/millrace/cmd/millrace/bpf"
+	"github.com/millrace-net/millrace/cmd/millrace/lab"
 )
 
 // Exit codes.
@@ -69,6 +70,6 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	c.AddCommand(runCommand(), explainCommand(), versionCommand())
+	c.AddCommand(runCommand(), explainCommand(), lab.Command(), versionCommand())
 	return c
 }

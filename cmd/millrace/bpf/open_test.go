@@ -142,7 +142,8 @@ func TestRefused(t *testing.T) {
 		{one, &testRunError{fmt.Errorf("run program: %w", syscall.EINVAL)}, "Linux 5.14"},
 		{one, &testRunError{ebpf.ErrNotSupported}, "test run: not supported"},
 		{many, fmt.Errorf("load program: %w", syscall.EINVAL), "Linux 5.18"},
-		{one, fmt.Errorf("load program: %w", syscall.EINVAL), "x.o: load program: invalid argument"},
+		{one, fmt.Errorf("load program: %w", syscall.EINVAL),
+			"x.o: load program: invalid argument"},
 	} {
 		e := refused("x.o", tt.program, tt.err)
 		if !strings.Contains(e.Error(), tt.want) || e.Detail() != "" {
