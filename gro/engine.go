@@ -25,17 +25,21 @@ type engine struct {
 	hints   [numHints]hint
 	options header.ParseOptions
 	udpOn   bool
-	known   uint8    // checksums known to be good without looking
-	done    []uint16 // slots to be completed before the packet itself
-	hash    uint64   // of the packet's flow
-	maxAge  int64
-	stats   Stats
+	// UDP is in nobody's way: it is not merged, and no port of it is a tunnel.
+	// What the device says of its checksum then goes on with the packet.
+	udpPasses bool
+	known     uint8    // checksums known to be good without looking
+	done      []uint16 // slots to be completed before the packet itself
+	hash      uint64   // of the packet's flow
+	maxAge    int64
+	stats     Stats
 }
 
 func (g *engine) open(c Config) {
 	g.table.open(c.Buckets)
 	g.options.VXLAN = slices.Clone(c.VXLAN)
 	g.udpOn, g.maxAge = c.UDP, c.MaxAge
+	g.udpPasses = !c.UDP && len(c.VXLAN) == 0
 	if c.Verified {
 		g.known = allKnown
 	}

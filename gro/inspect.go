@@ -142,8 +142,8 @@ func (g *engine) udp(s *segment) Reason {
 	if s.info.Payload == 0 {
 		return ReasonHeaderShort
 	}
-	if !g.udpOn && len(g.options.VXLAN) == 0 && (s.complete || s.known > 0) {
-		return ReasonUDPOff // what the device said of the sum goes on with the packet
+	if g.udpPasses && (s.complete || s.known > 0) {
+		return ReasonUDPOff
 	}
 	if !s.verifyUDP(l4, int(s.info.Net)) {
 		return ReasonChecksum

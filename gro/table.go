@@ -106,8 +106,29 @@ func (t *Table) startsPlain(i uint32, p *packet.Packet) bool {
 	return slot != 0
 }
 
+// isUDP tells that a packet is plain UDP on Ethernet, by its first bytes.
+func isUDP(p *packet.Packet) bool {
+	head := p.Bytes()
+	if p.Link != header.LinkEthernet || len(head) < header.EthernetBytes+header.IPv4Bytes {
+		return false
+	}
+	switch ip := head[header.EthernetBytes:]; header.EthernetAt(head, 0).Type() {
+	case header.TypeIPv4:
+		h := header.IPv4At(ip, 0)
+		return h[0] == 0x45 && h.Proto() == header.ProtoUDP && !h.IsFragment()
+	case header.TypeIPv6:
+		return ip[0]>>4 == 6 && ip[6] == header.ProtoUDP
+	}
+	return false
+}
+
 // receiveAny is receive for what is not plain or does not go on.
 func (t *Table) receiveAny(i uint32, p *packet.Packet, out *packet.Batch) {
+	if t.udpPasses && p.CSumKind != packet.CSumNone && isUDP(p) {
+		t.stats.Reasons[ReasonUDPOff]++
+		t.give(i, out)
+		return
+	}
 	s := &t.seg
 	t.describe(p, s)
 	slot, ended := t.quick(s)
