@@ -75,8 +75,8 @@ func verdictOnSelf(r *result.Result, out io.Writer) error {
 			claimed++
 		}
 		if c.Ratio != nil {
-			text += fmt.Sprintf("  %.3f [%.3f, %.3f]  p %.4f", c.Ratio.Value, c.Ratio.Low,
-				c.Ratio.High, *c.P)
+			text += fmt.Sprintf("  %.3f [%.3f, %.3f]  p %s", c.Ratio.Value, c.Ratio.Low,
+				c.Ratio.High, result.PText(*c.P))
 		}
 		fmt.Fprintf(out, "run %2d: %s\n", i+1, text)
 	}

@@ -71,7 +71,7 @@ func pText(p *float64) string {
 	if p == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.4f", *p)
+	return result.PText(*p)
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }

@@ -101,7 +101,7 @@ func side(x, y *Case, same bool, threshold float64) []string {
 		row = append(row, "-", "-", "invalid: "+err.Error())
 	default:
 		p := stats.P(va, vb)
-		row = append(row, ratioText(&ratio), fmt.Sprintf("%.4f", p),
+		row = append(row, ratioText(&ratio), PText(p),
 			string(stats.Judge(ratio, p, threshold)))
 	}
 	return append(row, gain(x), gain(y))

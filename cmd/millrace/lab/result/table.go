@@ -77,6 +77,14 @@ func (r *Result) header() []string {
 	return append(list, "ratio [95 %]", "p", "verdict", "detects")
 }
 
+// PText is a p-value in four digits; a smaller one is not called nought.
+func PText(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
 // row is one case in the columns of header.
 func (r *Result) row(c *Case) []string {
 	list := []string{c.Name}
@@ -87,7 +95,7 @@ func (r *Result) row(c *Case) []string {
 	if c.Ratio == nil {
 		return append(list, "-", "-", string(c.Verdict)+": "+c.Reason, "-")
 	}
-	return append(list, ratioText(c.Ratio), fmt.Sprintf("%.4f", *c.P), string(c.Verdict),
+	return append(list, ratioText(c.Ratio), PText(*c.P), string(c.Verdict),
 		fmt.Sprintf("%.1f %%", 100*c.Detectable))
 }
 
