@@ -3,6 +3,7 @@ package rx
 import (
 	"unsafe"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 )
@@ -46,12 +47,17 @@ func (q *Queue) shared(ref mem.Ref, off uint32) *packet.SharedInfo {
 
 // prefetchStride asks for the lines that the frame q.distance strides ahead
 // of at will touch: two of its headers, the record of its page, and the
-// SharedInfo it has if it is as long as this one. The caller has checked that
-// the stride is one of the same WQE. No byte is read, so it may come before
+// SharedInfo it has if it is as long as this one. If it is UDP as this one, its
+// headers are in one line, and the other would cost a fetch from memory for
+// nothing. The caller has checked that the stride is one of the same WQE. No byte is read, so it may come before
 // the sync, and before the device has written.
-func (q *Queue) prefetchStride(at place, room uint32) {
+func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
 	ref, stride := q.ahead(at, q.aheadBytes)
 	first := unsafe.Add(stride, q.headroom)
+	second := unsafe.Add(first, 64)
+	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
+		second = first
+	}
 	shared, meta := unsafe.Add(stride, room), q.record(ref)
 	if q.prefetch.SkipShared {
 		shared = first
@@ -59,7 +65,7 @@ func (q *Queue) prefetchStride(at place, room uint32) {
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
-	mem.Prefetch4(first, unsafe.Add(first, 64), meta, shared)
+	mem.Prefetch4(first, second, meta, shared)
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for
