@@ -58,7 +58,7 @@ func hostileWorld(t *testing.T, cfg Config) *world {
 	}
 	w.src = &source{w.region, 700}
 	cfg.Memory.Region, cfg.Memory.Provider = w.region, w.src
-	if w.q, err = New(cfg, dma.New(dma.Config{Mode: dma.PageTable, Poison: true})); err != nil {
+	if w.q, err = New(cfg, dma.New(dma.Config{Mode: dma.Bounce, Poison: true})); err != nil {
 		t.Fatal(err)
 	}
 	w.d = newDevice(w.q)
