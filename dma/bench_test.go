@@ -85,6 +85,20 @@ func BenchmarkReach(b *testing.B) {
 	}
 }
 
+// An IOMMU that takes 500 ns to acknowledge.
+func BenchmarkMapUnmapSlowIOMMU(b *testing.B) {
+	for _, mode := range []Mode{Strict, Lazy} {
+		b.Run(mode.String(), func(b *testing.B) {
+			m := New(Config{Mode: mode, InvalidateNs: 500}).NewMapper()
+			page := open(b, 4096, 1)[0]
+			for b.Loop() {
+				iova, _ := m.MapRange(page, 256, 1024, ToDevice)
+				m.Unmap(iova)
+			}
+		})
+	}
+}
+
 // What an address costs that the caches do not have.
 func BenchmarkAddressFromTree(b *testing.B) {
 	m := New(Config{Mode: Strict}).NewMapper()

@@ -41,9 +41,11 @@ const (
 type Config struct {
 	Mode Mode
 
-	// Strict, Lazy. Both are rounded up to a power of two.
-	TLBEntries int // translations the IOTLB holds; 0 means 64
-	TLBWays    int // places a translation can be in; 0 means 4, at most TLBEntries
+	// Strict, Lazy. Entries and ways are rounded up to powers of two.
+	AddressBytes int // I/O addresses there are; 0, or more than there can be, means 508 GiB
+	TLBEntries   int // translations the IOTLB holds; 0 means 64
+	TLBWays      int // places a translation can be in; 0 means 4, at most TLBEntries
+	InvalidateNs int // least time an invalidation takes; 0 means no more than the work
 
 	// Bounce.
 	BounceBytes int  // memory for slots; 0 means 64 MiB

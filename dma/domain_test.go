@@ -214,12 +214,7 @@ func TestMapRefuses(t *testing.T) {
 
 // small is a domain with room for n granules of addresses or slots.
 func small(mode Mode, n int) *Domain {
-	d := New(Config{Mode: mode, BounceBytes: n * granule})
-	if d.iommu != nil {
-		d.iommu.space = space{}
-		d.iommu.space.init(lastIOVA/granule-uint32(n), lastIOVA/granule)
-	}
-	return d
+	return New(Config{Mode: mode, BounceBytes: n * granule, AddressBytes: n * granule})
 }
 
 // What is full refuses; what was unmapped is found again, also from the

@@ -74,6 +74,7 @@ func (d *Domain) flush() {
 	f := &d.iommu.flush
 	f.started.Add(1)
 	d.iommu.tlb.invalidateAll()
+	d.iommu.settle()
 	f.finished.Add(1)
 }
 

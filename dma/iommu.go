@@ -3,6 +3,7 @@ package dma
 import (
 	"sync/atomic"
 
+	"github.com/millrace-net/millrace/internal/cpu"
 	"github.com/millrace-net/millrace/mem"
 )
 
@@ -12,14 +13,31 @@ type iommu struct {
 	tlb   iotlb
 	space space
 	lazy  bool
+	wait  uint64 // ticks of the TSC: InvalidateNs
 	flush flushState
 }
 
 func newIOMMU(cfg Config) *iommu {
 	u := &iommu{lazy: cfg.Mode == Lazy}
 	u.tlb.init(cfg.TLBEntries, cfg.TLBWays)
-	u.space.init(firstIOVA>>granuleShift, lastIOVA>>granuleShift)
+	first := uint64(firstIOVA)
+	if n := cfg.AddressBytes &^ (granule - 1); n > 0 && n < lastIOVA-firstIOVA {
+		first = lastIOVA - uint64(n)
+	}
+	u.space.init(uint32(first>>granuleShift), lastIOVA>>granuleShift)
+	if cfg.InvalidateNs > 0 {
+		u.wait = uint64(float64(cfg.InvalidateNs) * float64(cpu.PerSecond()) / 1e9)
+	}
 	return u
+}
+
+// settle waits as a driver does for a real IOMMU to acknowledge.
+func (u *iommu) settle() {
+	if u.wait == 0 {
+		return
+	}
+	for start := cpu.TSC(); cpu.TSC()-start < u.wait; {
+	}
 }
 
 // A pte is an entry of the page table, one word:
@@ -88,6 +106,7 @@ func (m *Mapper) revoke(iova uint64) bool {
 		return true
 	}
 	u.tlb.invalidate(g, count)
+	u.settle()
 	m.count.invalidations++
 	m.mu.Lock()
 	m.give(g, count)

@@ -11,6 +11,7 @@ import (
 // begins behind Unmap succeeds, whatever walk was under way. Seen by the race
 // detector, too: the driver writes to the page behind Unmap.
 func TestNoAccessBehindUnmap(t *testing.T) {
+	const none = ^uint64(0) // no round
 	for _, cfg := range []Config{
 		{Mode: Strict}, {Mode: Strict, TLBEntries: 1}, {Mode: Bounce}, {Mode: Bounce, Poison: true},
 	} {
@@ -18,11 +19,12 @@ func TestNoAccessBehindUnmap(t *testing.T) {
 		m := d.NewMapper()
 		pages := open(t, 4096, 8)
 		var iova, round, ended atomic.Uint64 // round is odd while iova is mapped
-		var seen [2]atomic.Uint64            // the last round each device used
+		ended.Store(none)
+		var seen [2]atomic.Uint64 // the last round each device used
 		var wg sync.WaitGroup
 		for dev := range seen {
 			wg.Go(func() {
-				for r := round.Load(); r != ^uint64(0); r = round.Load() {
+				for r := round.Load(); r != none; r = round.Load() {
 					behind := ended.Load() == r
 					_, ok := d.Reach(iova.Load(), 64, false)
 					if ok && behind && ended.Load() == r { // and it is not the next round yet
@@ -42,7 +44,7 @@ func TestNoAccessBehindUnmap(t *testing.T) {
 		}
 		for i := range uint64(2000) {
 			page := pages[i%8]
-			ended.Store(0)
+			ended.Store(none)
 			at, err := m.MapRange(page, 0, 64, ToDevice)
 			if err != nil {
 				t.Fatal(err)
@@ -56,7 +58,7 @@ func TestNoAccessBehindUnmap(t *testing.T) {
 			page.Bytes(0, 1)[0]++
 			await(2*i + 2)
 		}
-		round.Store(^uint64(0))
+		round.Store(none)
 		wg.Wait()
 		m.Close()
 		if s := d.Stats(); s.Maps != 2000 || s.Unmaps != 2000 || s.DriverFaults != 0 {
