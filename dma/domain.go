@@ -1,127 +1,136 @@
 package dma
 
 import (
+	"errors"
 	"fmt"
-	"math/bits"
 	"sync"
 
 	"github.com/millrace-net/millrace/mem"
 )
 
-// Mode says how an I/O address becomes a place in memory.
+// Mode says how an I/O address becomes a place in memory, and what ends its
+// life.
 type Mode uint8
 
 const (
-	Identity  Mode = iota // the address names region, page and offset; no copies
-	PageTable             // a radix table; the device has its own copy of each page
+	Passthrough Mode = iota // the address names the page: no table, no protection
+	Strict                  // an IOMMU; Unmap waits until the IOTLB has forgotten the address
+	Lazy                    // an IOMMU; addresses are forgotten together, up to 10 ms later
+	Bounce                  // no IOMMU; the device has a slot of its own, copied to and from
 )
 
-// Config describes a domain. The zero value is Identity.
-type Config struct {
-	Mode   Mode
-	Poison bool // PageTable: bytes that the device owns read as 0xCC on the CPU
+var modeNames = [...]string{"passthrough", "strict", "lazy", "bounce"}
+
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return fmt.Sprintf("dma.Mode(%d)", uint8(m))
 }
 
-// Page sizes that can be mapped: powers of two from 4 to 64 KiB.
+// Dir says what the device may do with a mapped range.
+type Dir uint8
+
 const (
-	minPageShift = 12
-	maxPageShift = 16
+	ToDevice   Dir = 1 << iota // the device reads
+	FromDevice                 // the device writes
+	Both       = ToDevice | FromDevice
+)
+
+// Config describes a domain. The zero value is Passthrough.
+type Config struct {
+	Mode Mode
+
+	// Strict, Lazy. Entries and ways are rounded up to powers of two.
+	AddressBytes int // I/O addresses there are; 0, or more than there can be, means 508 GiB
+	TLBEntries   int // translations the IOTLB holds; 0 means 64
+	TLBWays      int // places a translation can be in; 0 means 4, at most TLBEntries
+	InvalidateNs int // least time an invalidation takes; 0 means no more than the work
+
+	// Bounce.
+	BounceBytes int  // memory for slots; 0 means 64 MiB
+	Poison      bool // bytes the device may write read as 0xCC on the CPU until synced
+}
+
+// A mapping lies inside one page and is at most 1 MiB.
+const (
+	granuleShift = 12
+	granule      = 1 << granuleShift
+	maxMapBytes  = 1 << offBits
+)
+
+// Errors of a Map that may succeed once something is unmapped.
+var (
+	ErrNoAddress = errors.New("dma: the I/O address space is used up; unmap something")
+	ErrNoSlot    = errors.New("dma: the bounce slots are used up; unmap something, " +
+		"or raise Config.BounceBytes")
 )
 
 // A Domain is one I/O address space. Every device and every queue that shares
 // it may use it at once.
 type Domain struct {
-	table  *table // nil: Identity
-	poison bool
+	mode  Mode
+	iommu *iommu // Strict, Lazy
+	slots *slots // Bounce
 
-	mu   sync.Mutex // Map and Unmap
-	next uint64     // first address never used
-	free [maxPageShift - minPageShift + 1][]*frame
+	mu   sync.Mutex // main
+	main *Mapper
+
+	membersMu sync.Mutex
+	members   []*Mapper
+	closed    tally // of Mappers that were closed
 
 	count counters
 }
 
 // New makes a domain in which nothing is mapped.
 func New(cfg Config) *Domain {
-	d := &Domain{poison: cfg.Poison, next: firstIOVA}
-	if cfg.Mode == PageTable {
-		d.table = new(table)
+	d := &Domain{mode: cfg.Mode}
+	switch cfg.Mode {
+	case Strict, Lazy:
+		d.iommu = newIOMMU(cfg)
+	case Bounce:
+		d.slots = newSlots(cfg)
+	default:
+		d.mode = Passthrough
 	}
+	d.main = d.NewMapper()
 	return d
 }
 
 // Map lends the whole page to the device, which may read and write it, and
-// returns its I/O address: never 0, and contiguous for all of the page. In
-// PageTable mode the device gets a copy of the bytes. It fails for a page
-// that is not in an open region, for one whose size is no power of two from 4
-// to 64 KiB, and when the address space is used up.
+// returns its I/O address: never 0, a multiple of the page's size, and
+// contiguous for all of the page. Unmap will not copy: what the CPU wants to
+// see it syncs (a page pool's mapping, DMA_ATTR_SKIP_CPU_SYNC). It fails for a
+// page that is not in an open region, for one whose size is no power of two
+// from 4 to 64 KiB, and with ErrNoAddress or ErrNoSlot.
 func (d *Domain) Map(page mem.Ref) (iova uint64, err error) {
-	n := page.PageBytes()
-	if !page.Holds(0, 1) {
-		return 0, fmt.Errorf("dma: map page %d of region %d: no such page",
-			page.Page(), page.Region())
-	}
-	shift := bits.TrailingZeros32(n)
-	if n != 1<<shift || shift < minPageShift || shift > maxPageShift {
-		return 0, fmt.Errorf("dma: map page %d of region %d: it has %d bytes, "+
-			"want a power of two from 4096 to 65536", page.Page(), page.Region(), n)
-	}
-	iova = identity(page)
-	if d.table != nil {
-		f, err := d.enter(page, shift-minPageShift)
-		if err != nil {
-			return 0, err
-		}
-		f.give(0, n, d.poison)
-		d.table.set(f, f)
-		iova = f.iova
-	}
-	d.count.maps.Add(1)
-	return iova, nil
-}
-
-// enter takes a frame with an I/O address for the page: one that was used
-// before, or a fresh one.
-func (d *Domain) enter(page mem.Ref, class int) (*frame, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if list := d.free[class]; len(list) > 0 {
-		f := list[len(list)-1]
-		d.free[class] = list[:len(list)-1]
-		f.page = page
-		return f, nil
-	}
-	size := uint64(granule) << class
-	iova := (d.next + size - 1) &^ (size - 1)
-	if iova+size > lastIOVA {
-		return nil, fmt.Errorf("dma: map %d bytes: the I/O address space of %d GiB is used up",
-			size, (lastIOVA-firstIOVA)>>30)
-	}
-	d.next = iova + size
-	return newFrame(page, iova, size), nil
+	return d.main.Map(page)
 }
 
-// Unmap ends the device's access to the page that Map returned iova for. The
-// bytes that were not synced are lost to the CPU. An address that Map did not
-// return is a driver fault.
+// MapRange lends n bytes at off of the page to the device: see
+// Mapper.MapRange.
+func (d *Domain) MapRange(page mem.Ref, off, n uint32, dir Dir) (iova uint64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.main.MapRange(page, off, n, dir)
+}
+
+// Unmap ends the device's access to what a Map, of this domain or one of its
+// Mappers, returned iova for: see Mapper.Unmap.
 func (d *Domain) Unmap(iova uint64) {
-	if d.table == nil {
-		if page, off, ok := place(iova); !ok || off != 0 || !page.Holds(0, 1) {
-			d.count.driverFaults.Add(1)
-			return
-		}
-		d.count.unmaps.Add(1)
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f := d.table.find(iova)
-	if f == nil || f.iova != iova {
-		d.count.driverFaults.Add(1)
-		return
+	d.main.Unmap(iova)
+}
+
+// Tick does what is due at now, in nanoseconds: flushes addresses that have
+// waited 10 ms, gives surplus caches back. Any goroutine may call it; a
+// Mapper's Tick does it, too.
+func (d *Domain) Tick(now int64) {
+	if d.iommu != nil {
+		d.tick(now)
 	}
-	d.table.set(f, nil)
-	class := bits.TrailingZeros(uint(len(f.shadow))) - minPageShift
-	d.free[class] = append(d.free[class], f)
-	d.count.unmaps.Add(1)
 }

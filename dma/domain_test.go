@@ -9,8 +9,11 @@ import (
 )
 
 var modes = map[string]Config{
-	"identity":   {},
-	"page table": {Mode: PageTable, Poison: true},
+	"passthrough": {},
+	"strict":      {Mode: Strict},
+	"lazy":        {Mode: Lazy},
+	"bounce":      {Mode: Bounce},
+	"poison":      {Mode: Bounce, Poison: true},
 }
 
 // open makes a region on the heap and takes all of its pages.
@@ -105,41 +108,49 @@ func TestDeviceFaults(t *testing.T) {
 }
 
 func TestUnmapEndsAccess(t *testing.T) {
-	for _, size := range []int{4096, 16384, 65536} {
-		d := New(Config{Mode: PageTable})
-		iova := mapPage(t, d, open(t, size, 1)[0])
-		d.Unmap(iova)
-		for off := 0; off < size; off += 4096 {
-			if reaches(t, d, iova+uint64(off), 1) {
-				t.Errorf("page of %d: still reached at %d", size, off)
+	for _, mode := range []Mode{Strict, Bounce} {
+		for _, size := range []int{4096, 16384, 65536} {
+			d := New(Config{Mode: mode})
+			iova := mapPage(t, d, open(t, size, 1)[0])
+			reaches(t, d, iova, uint32(size)) // the IOTLB knows all of it
+			d.Unmap(iova)
+			for off := 0; off < size; off += 4096 {
+				if reaches(t, d, iova+uint64(off), 1) {
+					t.Errorf("%s, page of %d: still reached at %d", mode, size, off)
+				}
 			}
-		}
-		if d.CheckRead(iova, 1) {
-			t.Error("an unmapped page may be read through the domain")
+			if mode == Bounce && d.CheckRead(iova, 1) {
+				t.Error("an unmapped page may be read through the domain")
+			}
 		}
 	}
 }
 
 func TestClosedRegionFaults(t *testing.T) {
-	r, err := mem.Open(mem.Config{Pages: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := New(Config{})
-	iova := mapPage(t, d, r.Ref(0))
-	if !reaches(t, d, iova, 4096) {
-		t.Error("the page is not reached while its region is open")
-	}
-	r.Close()
-	if reaches(t, d, iova, 1) {
-		t.Error("the device reaches a closed region")
+	for _, mode := range []Mode{Passthrough, Strict, Lazy} {
+		r, err := mem.Open(mem.Config{Pages: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := New(Config{Mode: mode})
+		iova := mapPage(t, d, r.Ref(0))
+		if !reaches(t, d, iova, 4096) {
+			t.Errorf("%s: the page is not reached while its region is open", mode)
+		}
+		r.Close()
+		if reaches(t, d, iova, 1) {
+			t.Errorf("%s: the device reaches a closed region", mode)
+		}
 	}
 }
 
 func TestDriverFaults(t *testing.T) {
-	table, ident := New(modes["page table"]), New(Config{})
+	table, ident := New(modes["poison"]), New(Config{})
+	strict := New(Config{Mode: Strict})
 	page := open(t, 16384, 1)[0]
 	iova, flat := mapPage(t, table, page), mapPage(t, ident, page)
+	wide := mapPage(t, strict, page)
+	_ = mapPage(t, strict, page)
 	for _, c := range []struct {
 		what string
 		d    *Domain
@@ -152,9 +163,14 @@ func TestDriverFaults(t *testing.T) {
 		{"unmap of nothing", table, func() { table.Unmap(0) }},
 		{"unmap inside a page", table, func() { table.Unmap(iova + 4096) }},
 		{"unmap twice", table, func() { table.Unmap(iova); table.Unmap(iova) }},
-		{"identity: unmap of nothing", ident, func() { ident.Unmap(0) }},
-		{"identity: unmap inside a page", ident, func() { ident.Unmap(flat + 64) }},
-		{"identity: unmap beyond the space", ident, func() { ident.Unmap(flat | 1<<60) }},
+		{"passthrough: unmap of nothing", ident, func() { ident.Unmap(0) }},
+		{"passthrough: unmap behind a page", ident, func() { ident.Unmap(flat + 16384) }},
+		{"passthrough: unmap beyond the space", ident, func() { ident.Unmap(flat | 1<<60) }},
+		{"strict: unmap of nothing", strict, func() { strict.Unmap(0) }},
+		{"strict: unmap in the first granule", strict, func() { strict.Unmap(wide + 64) }},
+		{"strict: unmap of another granule", strict, func() { strict.Unmap(wide + 4096) }},
+		{"strict: unmap beyond the space", strict, func() { strict.Unmap(wide | 1<<60) }},
+		{"strict: unmap twice", strict, func() { strict.Unmap(wide); strict.Unmap(wide) }},
 	} {
 		before := c.d.Stats().DriverFaults
 		c.call()
@@ -164,6 +180,9 @@ func TestDriverFaults(t *testing.T) {
 	}
 	if s := table.Stats(); s.Maps != 1 || s.Unmaps != 1 {
 		t.Errorf("%d maps, %d unmaps, want 1 and 1", s.Maps, s.Unmaps)
+	}
+	if s := strict.Stats(); s.Maps != 2 || s.Unmaps != 1 || s.Invalidations != 1 {
+		t.Errorf("strict: %+v", s)
 	}
 	if s := ident.Stats(); s.Unmaps != 0 {
 		t.Errorf("%d faulty unmaps were counted as good", s.Unmaps)
@@ -193,30 +212,50 @@ func TestMapRefuses(t *testing.T) {
 	}
 }
 
+// small is a domain with room for n granules of addresses or slots.
+func small(mode Mode, n int) *Domain {
+	return New(Config{Mode: mode, BounceBytes: n * granule, AddressBytes: n * granule})
+}
+
+// What is full refuses; what was unmapped is found again, also from the
+// caches and from the flush queue.
 func TestAddressSpaceEnds(t *testing.T) {
-	d := New(Config{Mode: PageTable})
-	d.next = lastIOVA - 2*4096
-	small, big := open(t, 4096, 2), open(t, 65536, 1)
-	if _, err := d.Map(big[0]); err == nil {
-		t.Error("64 KiB mapped into 8")
-	}
-	last := mapPage(t, d, small[0])
-	last = max(last, mapPage(t, d, small[1]))
-	if last != lastIOVA-4096 || !reaches(t, d, last, 4096) {
-		t.Errorf("last page is at %#x", last)
-	}
-	d.Unmap(last)
-	if got := mapPage(t, d, small[1]); got != last {
-		t.Errorf("mapped at %#x, want the address that is free, %#x", got, last)
+	for mode, want := range map[Mode]error{
+		Strict: ErrNoAddress, Lazy: ErrNoAddress, Bounce: ErrNoSlot,
+	} {
+		d := small(mode, 4)
+		pages, big := open(t, 4096, 5), open(t, 65536, 1)
+		if _, err := d.Map(big[0]); err != want {
+			t.Errorf("%s: 64 KiB mapped into 16: %v", mode, err)
+		}
+		var last uint64
+		for _, page := range pages[:4] {
+			last = max(last, mapPage(t, d, page))
+		}
+		if mode != Bounce && last != lastIOVA-4096 || !reaches(t, d, last, 4096) {
+			t.Errorf("%s: last page is at %#x", mode, last)
+		}
+		if iova, err := d.Map(pages[4]); err != want || iova != 0 {
+			t.Errorf("%s: a fifth page: %#x, %v", mode, iova, err)
+		}
+		d.Unmap(last)
+		if got := mapPage(t, d, pages[4]); got != last {
+			t.Errorf("%s: mapped at %#x, want the address that is free, %#x", mode, got, last)
+		}
+		if s := d.Stats(); s.Refused != 2 || s.Maps != 5 || s.Unmaps != 1 {
+			t.Errorf("%s: %+v", mode, s)
+		}
 	}
 }
 
-func TestIdentityIsOneMemory(t *testing.T) {
-	d := New(Config{})
-	page := open(t, 4096, 1)[0]
-	b, _ := d.Reach(mapPage(t, d, page)+100, 5, true)
-	copy(b, "water")
-	if got := page.Bytes(100, 5); !bytes.Equal(got, []byte("water")) {
-		t.Errorf("the CPU reads %q", got)
+func TestOneMemory(t *testing.T) {
+	for _, mode := range []Mode{Passthrough, Strict, Lazy} {
+		d := New(Config{Mode: mode})
+		page := open(t, 4096, 1)[0]
+		b, _ := d.Reach(mapPage(t, d, page)+100, 5, true)
+		copy(b, "water")
+		if got := page.Bytes(100, 5); !bytes.Equal(got, []byte("water")) {
+			t.Errorf("%s: the CPU reads %q", mode, got)
+		}
 	}
 }

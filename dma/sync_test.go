@@ -11,7 +11,7 @@ import (
 )
 
 func TestSyncIsExact(t *testing.T) {
-	d := New(Config{Mode: PageTable, Poison: true})
+	d := New(Config{Mode: Bounce, Poison: true})
 	page := open(t, 4096, 1)[0]
 	iova := mapPage(t, d, page)
 	dev, _ := d.Reach(iova, 4096, true)
@@ -101,7 +101,7 @@ func TestSyncAgainstModel(t *testing.T) {
 	seed := testenv.Seed(t)
 	for run := range testenv.Seeds(20) {
 		rng := testenv.Rand(seed, uint64(run))
-		d := New(Config{Mode: PageTable, Poison: true})
+		d := New(Config{Mode: Bounce, Poison: true})
 		size := uint32(4096) << (2 * (run % 3))
 		page := open(t, int(size), 1)[0]
 		iova := mapPage(t, d, page)
@@ -126,7 +126,7 @@ func TestSyncAgainstModel(t *testing.T) {
 }
 
 func TestMapHandsTheBytesOver(t *testing.T) {
-	d := New(Config{Mode: PageTable, Poison: true})
+	d := New(Config{Mode: Bounce, Poison: true})
 	pages := open(t, 4096, 2)
 	copy(pages[0].Bytes(0, 5), "first")
 	copy(pages[1].Bytes(0, 5), "other")
@@ -146,7 +146,7 @@ func TestMapHandsTheBytesOver(t *testing.T) {
 			t.Errorf("the page holds %q behind Unmap, want %q", page.Bytes(0, 5), want)
 		}
 	}
-	plain := New(Config{Mode: PageTable})
+	plain := New(Config{Mode: Bounce})
 	mapPage(t, plain, pages[0])
 	if got := pages[0].Bytes(0, 5); string(got) != "first" {
 		t.Errorf("Map without Poison left %q", got)

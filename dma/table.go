@@ -5,55 +5,48 @@ import "sync/atomic"
 // Three levels of 512 entries over granules of 4 KiB: 39 bits. The first
 // 4 GiB stay empty, so that a small number is never an address.
 const (
-	granule   = 1 << minPageShift
 	levelBits = 9
 	fanout    = 1 << levelBits
 	firstIOVA = 1 << 32
-	lastIOVA  = 1 << (minPageShift + 3*levelBits)
+	lastIOVA  = 1 << (granuleShift + 3*levelBits)
 )
 
-// A table translates granules. An entry is one word, stored and loaded
-// atomically: the device reads it while the driver maps. Inner nodes are never
-// taken out.
+// A table holds an entry for each granule. An entry is one word, stored and
+// loaded atomically: the device reads it while the driver maps. Inner nodes
+// are never taken out.
 type (
-	table  [fanout]atomic.Pointer[middle]
-	middle [fanout]atomic.Pointer[leaf]
-	leaf   [fanout]atomic.Pointer[frame]
+	table[E any]  [fanout]atomic.Pointer[middle[E]]
+	middle[E any] [fanout]atomic.Pointer[leaf[E]]
+	leaf[E any]   [fanout]E
+
+	words = table[atomic.Uint64]
 )
 
-// find is the frame that holds iova, or nil.
-func (t *table) find(iova uint64) *frame {
+// find is the entry of iova; nil if it has no node, so is not mapped.
+func (t *table[E]) find(iova uint64) *E {
 	if iova >= lastIOVA {
 		return nil
 	}
-	m := t[iova>>(minPageShift+2*levelBits)].Load()
+	m := t[iova>>(granuleShift+2*levelBits)].Load()
 	if m == nil {
 		return nil
 	}
-	l := m[iova>>(minPageShift+levelBits)%fanout].Load()
+	l := m[iova>>(granuleShift+levelBits)%fanout].Load()
 	if l == nil {
 		return nil
 	}
-	return l[iova>>minPageShift%fanout].Load()
+	return &l[iova>>granuleShift%fanout]
 }
 
-// locate finds the frame that holds all n bytes at iova, and where in it.
-func (t *table) locate(iova uint64, n uint32) (*frame, uint32) {
-	f := t.find(iova)
-	if f == nil || iova-f.iova+uint64(n) > uint64(len(f.shadow)) {
-		return nil, 0
+// at is the entry of iova, with the nodes that it needs. Two goroutines may
+// come to the same empty node: the first one's stays.
+func (t *table[E]) at(iova uint64) *E {
+	if e := t.find(iova); e != nil {
+		return e
 	}
-	return f, uint32(iova - f.iova)
-}
-
-// set stores to, which is f or nil, in the entry of each granule of f. Two
-// goroutines may come to the same empty node: the first one's stays.
-func (t *table) set(f, to *frame) {
-	for iova := f.iova; iova < f.iova+uint64(len(f.shadow)); iova += granule {
-		m := child(&t[iova>>(minPageShift+2*levelBits)])
-		l := child(&m[iova>>(minPageShift+levelBits)%fanout])
-		l[iova>>minPageShift%fanout].Store(to)
-	}
+	m := child(&t[iova>>(granuleShift+2*levelBits)])
+	l := child(&m[iova>>(granuleShift+levelBits)%fanout])
+	return &l[iova>>granuleShift%fanout]
 }
 
 func child[T any](entry *atomic.Pointer[T]) *T {

@@ -57,13 +57,13 @@ type layout struct {
 // with fewer WQEs.
 var (
 	linear1500 = layout{StridingConfig: desc.StridingConfig{LogStrideBytes: 11, LogStrides: 7,
-		LogWQEs: 2, PageBytes: 4096, HeadRoom: 64}, logCQ: 10, mode: dma.PageTable}
+		LogWQEs: 2, PageBytes: 4096, HeadRoom: 64}, logCQ: 10, mode: dma.Bounce}
 	nonlinear9000 = layout{StridingConfig: desc.StridingConfig{LogStrideBytes: 8,
-		LogStrides: 10, LogWQEs: 2, PageBytes: 4096}, logCQ: 12, mode: dma.PageTable}
+		LogStrides: 10, LogWQEs: 2, PageBytes: 4096}, logCQ: 12, mode: dma.Bounce}
 	small = layout{StridingConfig: desc.StridingConfig{LogStrideBytes: 8, LogStrides: 4,
-		LogWQEs: 2, PageBytes: 4096}, logCQ: 6, mode: dma.PageTable}
+		LogWQEs: 2, PageBytes: 4096}, logCQ: 6, mode: dma.Bounce}
 	cyclic2 = layout{cyclic: desc.CyclicConfig{LogWQEs: 3, SegsPerWQE: 2}, segBytes: 1024,
-		logCQ: 4, mode: dma.PageTable}
+		logCQ: 4, mode: dma.Bounce}
 )
 
 func (l layout) striding() bool { return l.LogStrideBytes != 0 }

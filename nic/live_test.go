@@ -14,7 +14,7 @@ import (
 // for the race detector, and for the law at the end.
 func TestLive(t *testing.T) {
 	l := compressing(desc.CompressBasic, desc.MiniCSumStride, 9)
-	l.mode = dma.Identity
+	l.mode = dma.Passthrough
 	b := newBench(t, l, Config{On: Compress})
 	const frames = 3000
 	b.wire.List = framesOf(slicesOf(frames, udp4(300)))
@@ -100,7 +100,7 @@ func BenchmarkStep(b *testing.B) {
 		{"cyclic/1448", ring, Config{}, udp4(1448)},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			test.layout.mode = dma.Identity
+			test.layout.mode = dma.Passthrough
 			q := newBench(b, test.layout, test.cfg)
 			q.mute = true
 			q.wire.List = framesOf(slicesOf(32, test.frame))

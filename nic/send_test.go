@@ -29,7 +29,7 @@ func newSendRig(t *testing.T, cfg Config, cable int) *sendRig {
 	}
 	t.Cleanup(func() { region.Close() })
 	r := &sendRig{t: t, page: region.Ref(0)}
-	dom := dma.New(dma.Config{Mode: dma.PageTable, Poison: true})
+	dom := dma.New(dma.Config{Mode: dma.Bounce, Poison: true})
 	for i := range r.page.Bytes(0, 4096) {
 		r.page.Bytes(0, 4096)[i] = byte(i * 7)
 	}

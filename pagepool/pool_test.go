@@ -21,7 +21,7 @@ func newPool(t testing.TB, cfg Config, pageBytes, n int) (*Pool, *mem.Region) {
 	t.Cleanup(func() { r.Close() })
 	cfg.Region = r
 	if cfg.Domain == nil {
-		cfg.Domain = dma.New(dma.Config{Mode: dma.PageTable, Poison: true})
+		cfg.Domain = dma.New(dma.Config{Mode: dma.Bounce, Poison: true})
 	}
 	p, err := New(cfg)
 	if err != nil {

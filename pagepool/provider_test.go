@@ -45,7 +45,7 @@ func newLimited(t *testing.T, pageBytes, left, odd int) (*Pool, *limited) {
 	}
 	t.Cleanup(func() { r.Close() })
 	l := &limited{Region: r, left: left, odd: odd}
-	d := dma.New(dma.Config{Mode: dma.PageTable})
+	d := dma.New(dma.Config{Mode: dma.Bounce})
 	p, err := New(Config{Region: r, Domain: d, Provider: l})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func (r *run) shape() {
 	one := func(n int) bool { return r.rand.IntN(n) == 0 }
 	c := &r.cfg
 	c.Queues, c.Budget = 1+r.rand.IntN(3), pick(1, 2, 7, 64)
-	c.DMA = dma.Config{Mode: dma.PageTable, Poison: true}
+	c.DMA = dma.Config{Mode: dma.Bounce, Poison: true}
 	c.NoGRO, c.GRO.Buckets, c.GRO.UDP = one(4), pick(1, 8, 256), one(2)
 	c.RX.MTU, c.RX.Entries = pick(144, 576, 1500, 4000, 9000), pick(8, 16, 32)
 	c.RX.Type = rx.Type(r.rand.IntN(3))

@@ -264,4 +264,4 @@ func open(t testing.TB, cfg Config, dom *dma.Domain) (*Queue, *device) {
 }
 
 // poisoned is a domain in which bytes that were not synced read as 0xCC.
-func poisoned() *dma.Domain { return dma.New(dma.Config{Mode: dma.PageTable, Poison: true}) }
+func poisoned() *dma.Domain { return dma.New(dma.Config{Mode: dma.Bounce, Poison: true}) }

@@ -65,7 +65,7 @@ func hostileWorld(t *testing.T, cfg Config) *world {
 	if cfg.XDP.Program != nil {
 		cfg.XDP.Program = w.program
 	}
-	if w.q, err = New(cfg, dma.New(dma.Config{Mode: dma.PageTable, Poison: true})); err != nil {
+	if w.q, err = New(cfg, dma.New(dma.Config{Mode: dma.Bounce, Poison: true})); err != nil {
 		t.Fatal(err)
 	}
 	w.d = newDevice(w.q)

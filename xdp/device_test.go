@@ -81,7 +81,7 @@ type rig struct {
 func newRig(t testing.TB, cfg SendConfig, n int) *rig {
 	t.Helper()
 	r := &rig{t: t, refs: pages(t, n), held: map[mem.Ref]int{}}
-	r.dom = dma.New(dma.Config{Mode: dma.PageTable, Poison: true})
+	r.dom = dma.New(dma.Config{Mode: dma.Bounce, Poison: true})
 	for _, page := range r.refs {
 		iova, err := r.dom.Map(page)
 		if err != nil {
