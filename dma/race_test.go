@@ -5,13 +5,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/millrace-net/millrace/mem"
 )
 
 // Two devices read an address without pause, across its Unmap: no access that
 // begins behind Unmap succeeds, whatever walk was under way. Seen by the race
 // detector, too: the driver writes to the page behind Unmap.
 func TestNoAccessBehindUnmap(t *testing.T) {
-	const none = ^uint64(0) // no round
 	rounds := uint64(2000)
 	if testing.Short() {
 		rounds = 300
@@ -19,59 +20,74 @@ func TestNoAccessBehindUnmap(t *testing.T) {
 	for _, cfg := range []Config{
 		{Mode: Strict}, {Mode: Strict, TLBEntries: 1}, {Mode: Bounce}, {Mode: Bounce, Poison: true},
 	} {
-		d := New(cfg)
-		m := d.NewMapper()
-		pages := open(t, 4096, 8)
-		var iova, round, ended atomic.Uint64 // round is odd while iova is mapped
-		ended.Store(none)
-		var seen [2]atomic.Uint64 // the last round each device used
+		w := &watch{d: New(cfg)}
+		w.ended.Store(noRound)
+		m := w.d.NewMapper()
 		var wg sync.WaitGroup
-		for dev := range seen {
-			wg.Go(func() {
-				for n, r := 0, round.Load(); r != none; n, r = n+1, round.Load() {
-					behind := ended.Load() == r
-					_, ok := d.Reach(iova.Load(), 64, false)
-					if ok && behind && ended.Load() == r { // and it is not the next round yet
-						t.Errorf("%s: access behind Unmap", cfg.Mode)
-					}
-					if ok || behind {
-						seen[dev].Store(r)
-					}
-					if n%64 == 0 {
-						runtime.Gosched()
-					}
-				}
-			})
+		for dev := range w.seen {
+			wg.Go(func() { w.device(t, dev) })
 		}
-		await := func(r uint64) {
-			for seen[0].Load() != r || seen[1].Load() != r {
-				runtime.Gosched()
-			}
-		}
-		for i := range rounds {
-			page := pages[i%8]
-			ended.Store(none)
-			at, err := m.MapRange(page, 0, 64, ToDevice)
-			if err != nil {
-				t.Fatal(err)
-			}
-			iova.Store(at)
-			round.Store(2*i + 1)
-			if i%4 == 0 {
-				await(2*i + 1) // else the first look-up may run into the Unmap
-			}
-			m.Unmap(at)
-			round.Store(2*i + 2)
-			ended.Store(2*i + 2)
-			page.Bytes(0, 1)[0]++
-			await(2*i + 2)
-		}
-		round.Store(none)
+		w.drive(t, m, open(t, 4096, 8), rounds)
+		w.round.Store(noRound)
 		wg.Wait()
 		m.Close()
-		if s := d.Stats(); s.Maps != rounds || s.Unmaps != rounds || s.DriverFaults != 0 {
+		if s := w.d.Stats(); s.Maps != rounds || s.Unmaps != rounds || s.DriverFaults != 0 {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// A watch is what driver and devices tell each other. round is odd while iova
+// is mapped.
+type watch struct {
+	d                  *Domain
+	iova, round, ended atomic.Uint64
+	seen               [2]atomic.Uint64 // the last round each device used
+}
+
+const noRound = ^uint64(0)
+
+func (w *watch) device(t *testing.T, dev int) {
+	for n, r := 0, w.round.Load(); r != noRound; n, r = n+1, w.round.Load() {
+		behind := w.ended.Load() == r
+		_, ok := w.d.Reach(w.iova.Load(), 64, false)
+		if ok && behind && w.ended.Load() == r { // and it is not the next round yet
+			t.Errorf("%s: access behind Unmap", w.d.mode)
+		}
+		if ok || behind {
+			w.seen[dev].Store(r)
+		}
+		if n%64 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// await waits until both devices used round r.
+func (w *watch) await(r uint64) {
+	for w.seen[0].Load() != r || w.seen[1].Load() != r {
+		runtime.Gosched()
+	}
+}
+
+func (w *watch) drive(t *testing.T, m *Mapper, pages []mem.Ref, rounds uint64) {
+	for i := range rounds {
+		page := pages[i%8]
+		w.ended.Store(noRound)
+		at, err := m.MapRange(page, 0, 64, ToDevice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.iova.Store(at)
+		w.round.Store(2*i + 1)
+		if i%4 == 0 {
+			w.await(2*i + 1) // else the first look-up may run into the Unmap
+		}
+		m.Unmap(at)
+		w.round.Store(2*i + 2)
+		w.ended.Store(2*i + 2)
+		page.Bytes(0, 1)[0]++
+		w.await(2*i + 2)
 	}
 }
 

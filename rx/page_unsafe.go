@@ -49,8 +49,9 @@ func (q *Queue) shared(ref mem.Ref, off uint32) *packet.SharedInfo {
 // of at will touch: two of its headers, the record of its page, and the
 // SharedInfo it has if it is as long as this one. If it is UDP as this one, its
 // headers are in one line, and the other would cost a fetch from memory for
-// nothing. The caller has checked that the stride is one of the same WQE. No byte is read, so it may come before
-// the sync, and before the device has written.
+// nothing. The caller has checked that the stride is one of the same WQE. No
+// byte is read, so it may come before the sync, and before the device has
+// written.
 func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
 	ref, stride := q.ahead(at, q.aheadBytes)
 	first := unsafe.Add(stride, q.headroom)
