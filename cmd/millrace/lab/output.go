@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace-net/millrace/cmd/millrace/lab/page"
 	"github.com/millrace-net/millrace/cmd/millrace/lab/result"
+	"github.com/millrace-net/millrace/cmd/millrace/outfile"
 )
 
 // stdout as the name of a file.
@@ -19,8 +20,8 @@ const stdout = "-"
 type form struct {
 	flag, usage string
 	write       func(*result.Result, io.Writer) error
-	to          string // "": not wanted
-	file        *whole // nil: standard output
+	to          string        // "": not wanted
+	file        *outfile.File // nil: standard output
 }
 
 // An output writes results in all the forms that are wanted. Standard output
@@ -28,7 +29,7 @@ type form struct {
 type output struct {
 	forms   []*form
 	html    string
-	htmlTo  *whole
+	htmlTo  *outfile.File
 	reports []page.Report
 	stdout  io.Writer
 }
@@ -61,7 +62,7 @@ func (o *output) open(w io.Writer) (err error) {
 		case stdout:
 			taken = append(taken, "--"+form.flag)
 		default:
-			if form.file, err = create(form.to); err != nil {
+			if form.file, err = outfile.Create(form.to); err != nil {
 				return err
 			}
 		}
@@ -71,7 +72,7 @@ func (o *output) open(w io.Writer) (err error) {
 			strings.Join(taken, " "), taken[1])
 	}
 	if o.html != "" {
-		o.htmlTo, err = create(o.html)
+		o.htmlTo, err = outfile.Create(o.html)
 	}
 	return err
 }
@@ -92,32 +93,33 @@ func (o *output) commit() error {
 	var errs []error
 	for _, form := range o.forms {
 		if form.file != nil {
-			errs = append(errs, form.file.commit(func(w io.Writer) error {
-				for _, r := range o.reports {
-					if err := form.write(r.Result, w); err != nil {
-						return err
-					}
-				}
-				return nil
-			}))
+			errs = append(errs, form.file.Commit(form.all(o.reports)))
 		}
 	}
 	if o.htmlTo != nil {
-		errs = append(errs, o.htmlTo.commit(func(w io.Writer) error {
-			return page.Write(w, o.reports)
-		}))
+		errs = append(errs, o.htmlTo.Commit(page.Write(o.htmlTo, o.reports)))
 	}
 	return errors.Join(errs...)
+}
+
+// all writes the reports to the form's file.
+func (f *form) all(reports []page.Report) error {
+	for _, r := range reports {
+		if err := f.write(r.Result, f.file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abort leaves no file.
 func (o *output) abort() {
 	for _, form := range o.forms {
 		if form.file != nil {
-			form.file.abort()
+			form.file.Abort() // another error is on its way
 		}
 	}
 	if o.htmlTo != nil {
-		o.htmlTo.abort()
+		o.htmlTo.Abort()
 	}
 }
