@@ -34,7 +34,7 @@ race:
 	go test -race -short $(TESTFLAGS) $(PRODUCT)
 
 check:
-	go test -tags check -skip Simulation $(TESTFLAGS) $(PRODUCT)
+	env -u SEEDS go test -tags check -skip Simulation $(TESTFLAGS) $(PRODUCT)
 	SEEDS=$(SEEDS) go test -tags check -run Simulation -timeout 60m $(TESTFLAGS) $(PRODUCT)
 
 fuzz:

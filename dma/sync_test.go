@@ -99,11 +99,13 @@ func (m *side) step(rng *rand.Rand, d *Domain, page mem.Ref, iova uint64) {
 
 func TestSyncAgainstModel(t *testing.T) {
 	seed := testenv.Seed(t)
+	pages := [3]mem.Ref{open(t, 4096, 1)[0], open(t, 16384, 1)[0], open(t, 65536, 1)[0]}
 	for run := range testenv.Seeds(20) {
 		rng := testenv.Rand(seed, uint64(run))
 		d := New(Config{Mode: Bounce, Poison: true})
-		size := uint32(4096) << (2 * (run % 3))
-		page := open(t, int(size), 1)[0]
+		page := pages[run%3]
+		size := page.PageBytes()
+		clear(page.Bytes(0, size))
 		iova := mapPage(t, d, page)
 		m := &side{cpu: make([]byte, size), dev: make([]byte, size), synced: make([]bool, size)}
 		check.Fill(m.cpu)
