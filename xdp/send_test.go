@@ -223,42 +223,46 @@ func TestSendLies(t *testing.T) {
 func TestSendSimulation(t *testing.T) {
 	seed := testenv.Seed(t)
 	for i := range testenv.Seeds(20) {
-		r := newRig(t, SendConfig{Blocks: 64, MaxFrame: 9018}, 6)
-		rng := testenv.Rand(seed+uint64(i), 0)
-		r.q.pc, r.q.cc, r.q.rung, r.dev.taken = 65500, 65500, 65500, 65500
-		r.q.sq.Producer.Ring(65500)
-		var want [][]byte
-		for range 300 {
-			switch rng.IntN(6) {
-			case 0, 1:
-				frags := make([]int, rng.IntN(18))
-				for k := range frags {
-					frags[k] = 1 + rng.IntN(200)
-				}
-				b, bytes := r.frame(14+rng.IntN(500), frags...)
-				if r.send(b) {
-					want = append(want, bytes)
-				}
-			case 2:
-				r.q.Flush()
-			case 3, 4:
-				r.dev.step(rng.IntN(30))
-			case 5:
-				r.q.Reap()
+		t.Run("", func(t *testing.T) { simulateSend(t, seed+uint64(i)) })
+	}
+}
+
+func simulateSend(t *testing.T, seed uint64) {
+	r := newRig(t, SendConfig{Blocks: 64, MaxFrame: 9018}, 6)
+	rng := testenv.Rand(seed, 0)
+	r.q.pc, r.q.cc, r.q.rung, r.dev.taken = 65500, 65500, 65500, 65500
+	r.q.sq.Producer.Ring(65500)
+	var want [][]byte
+	for range 300 {
+		switch rng.IntN(6) {
+		case 0, 1:
+			frags := make([]int, rng.IntN(18))
+			for k := range frags {
+				frags[k] = 1 + rng.IntN(200)
 			}
-			r.law()
-		}
-		r.q.Flush()
-		r.dev.step(999)
-		r.q.Reap()
-		if r.law(); r.q.InFlight() != 0 || len(r.dev.sent) != len(want) {
-			t.Fatalf("SEED=%d: %d in flight, %d of %d frames sent",
-				seed+uint64(i), r.q.InFlight(), len(r.dev.sent), len(want))
-		}
-		for k := range want {
-			if !bytes.Equal(want[k], r.dev.sent[k]) {
-				t.Fatalf("SEED=%d: frame %d differs", seed+uint64(i), k)
+			b, bytes := r.frame(14+rng.IntN(500), frags...)
+			if r.send(b) {
+				want = append(want, bytes)
 			}
+		case 2:
+			r.q.Flush()
+		case 3, 4:
+			r.dev.step(rng.IntN(30))
+		case 5:
+			r.q.Reap()
+		}
+		r.law()
+	}
+	r.q.Flush()
+	r.dev.step(999)
+	r.q.Reap()
+	if r.law(); r.q.InFlight() != 0 || len(r.dev.sent) != len(want) {
+		t.Fatalf("SEED=%d: %d in flight, %d of %d frames sent",
+			seed, r.q.InFlight(), len(r.dev.sent), len(want))
+	}
+	for k := range want {
+		if !bytes.Equal(want[k], r.dev.sent[k]) {
+			t.Fatalf("SEED=%d: frame %d differs", seed, k)
 		}
 	}
 }
