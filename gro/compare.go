@@ -7,7 +7,7 @@ func (e *held) refuses(s *segment) Reason {
 	if s.payload == 0 {
 		return ReasonEmpty
 	}
-	if s.info.Payload != e.bytes || s.apart != e.apart || !e.matches(s.head) {
+	if e.differs(s) {
 		return e.difference(s)
 	}
 	if e.v4 != 0 && !e.countsUp(s.head) {
@@ -31,6 +31,14 @@ func (e *held) refuses(s *segment) Reason {
 	}
 	return ReasonNone
 }
+
+// differs tells that header bytes of s are not those of the aggregate.
+func (e *held) differs(s *segment) bool {
+	return s.info.Payload != e.bytes || s.apart != e.apart || !e.matches(s.head)
+}
+
+// apartFrom tells that Linux takes s for a packet of another flow.
+func (e *held) apartFrom(s *segment) bool { return e.differs(s) && otherFlow(e.difference(s)) }
 
 // sameFixed compares the layers whose ID stays with those of a packet that was
 // merged already.

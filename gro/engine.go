@@ -78,7 +78,7 @@ func (g *engine) judge(s *segment) (Verdict, uint16) {
 	}
 	e := &g.slots[slot]
 	if r := e.refuses(s); r != ReasonNone {
-		g.overtaken(slot, otherFlow(r))
+		g.overtaken(slot, otherFlow(r) || r == ReasonEmpty && e.apartFrom(s))
 		return s.alone(r), 0
 	}
 	return Verdict{Merged, ReasonNone}, slot
