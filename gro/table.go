@@ -75,7 +75,8 @@ func (t *Table) receive(i uint32, out *packet.Batch) {
 	if p.CSumKind == packet.CSumValid && p.Flags&^packet.FlagECNMark == 0 &&
 		(p.Len == p.Linear || isSegment(p.Shared())) {
 		head := p.Bytes()
-		slot, ended := t.quickPlain(hashPlain(head), head, int(p.Len), apart(p), nil)
+		hash := hashPlain(head)
+		slot, ended := t.quickPlain(hash, head, int(p.Len), apart(p), nil)
 		if slot != 0 {
 			t.attach(&t.slots[slot], i, p)
 			if ended {
@@ -83,8 +84,11 @@ func (t *Table) receive(i uint32, out *packet.Batch) {
 			}
 			return
 		}
-		if t.startsPlain(i, p) {
-			return
+		if p.Link == header.LinkEthernet {
+			if slot = t.startPlain(hash, head, int(p.Len), apart(p)); slot != 0 {
+				t.slots[slot].own(i, p) // plain, and the first of its flow
+				return
+			}
 		}
 	}
 	t.receiveAny(i, p, out)
@@ -92,19 +96,6 @@ func (t *Table) receive(i uint32, out *packet.Batch) {
 
 // isSegment tells that a packet was not merged already.
 func isSegment(sh *packet.SharedInfo) bool { return sh.GSO.Size == 0 && sh.Chain == 0 }
-
-// startsPlain holds packet i if it is a plain one, and the first of its flow.
-func (t *Table) startsPlain(i uint32, p *packet.Packet) bool {
-	if p.Link != header.LinkEthernet {
-		return false
-	}
-	head := p.Bytes()
-	slot := t.startPlain(hashPlain(head), head, int(p.Len), apart(p))
-	if slot != 0 {
-		t.slots[slot].own(i, p)
-	}
-	return slot != 0
-}
 
 // isUDP tells that a packet is plain UDP on Ethernet, by its first bytes.
 func isUDP(p *packet.Packet) bool {

@@ -53,8 +53,8 @@ func (p *Port) Run(ctx context.Context, handle func(*packet.Batch)) error {
 }
 
 // Step is one round: the device takes frames from its wire, each queue is
-// polled until it is empty. It reports whether anything moved. It is what Run repeats; a
-// test or an experiment may call it instead.
+// polled until it is empty. It reports whether anything moved. It is what Run
+// repeats; a test or an experiment may call it instead.
 func (p *Port) Step(handle func(*packet.Batch)) bool {
 	now := p.clock.start()
 	moved := p.dev.Step(now) > 0
@@ -109,17 +109,17 @@ func (p *Port) drain(handle func(*packet.Batch)) {
 func (p *Port) account(b *packet.Batch) {
 	c := &p.count
 	for i := range b.Len() {
-		q := b.At(i)
-		segs := uint64(1)
-		if s := q.Shared(); s.GSO.Size != 0 {
-			segs = uint64(s.GSO.Segs)
-		}
-		if q.Drop != packet.DropNone {
-			c.drops[q.Drop]++
+		p := b.At(i)
+		if p.Drop != packet.DropNone {
+			c.drops[p.Drop]++
 			continue
+		}
+		segs := uint64(1)
+		if s := p.Shared(); s.GSO.Size != 0 {
+			segs = uint64(s.GSO.Segs)
 		}
 		c.packets++
 		c.segments += segs
-		c.bytes += uint64(q.Len)
+		c.bytes += uint64(p.Len)
 	}
 }
