@@ -38,3 +38,6 @@ func aligned[T CQE | SendBlock](n int) []T {
 	skip := (64 - uintptr(unsafe.Pointer(&b[0]))%64) % 64
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[skip])), n)
 }
+
+// blockBytes views blocks, of which there is at least one, as bytes.
+func blockBytes(b []SendBlock) []byte { return unsafe.Slice(&b[0][0], len(b)*BlockBytes) }

@@ -5,8 +5,16 @@ const (
 	MinLogSQ          = 6
 	MaxLogSQ          = 13
 	BlocksPerFragment = 64 // 4 KiB: no WQE crosses the edge of one
+	BlockBytes        = 64
 	SegmentsPerBlock  = 4
-	MaxSendSegments   = maxSegments
+	SegmentBytes      = 16
+	MaxSendSegments   = 63 // of the 6 bits
+	MaxSendBlocks     = 16
+
+	// A WQE that is filled until nothing fits: 16 blocks would be 64 segments,
+	// which 6 bits cannot say (facts/mlx5e.md 12, bug 41).
+	MaxMultiBlocks   = 15
+	MaxMultiSegments = MaxMultiBlocks * SegmentsPerBlock
 )
 
 // A SendBlock is the unit of a send queue: four segments of 16 bytes (WQEBB).
@@ -18,7 +26,7 @@ func (b *SendBlock) Control() *ControlSegment { return (*ControlSegment)(b[0:16]
 // Eth views the second segment of a WQE's first block.
 func (b *SendBlock) Eth() *EthSegment { return (*EthSegment)(b[16:32]) }
 
-// Data views segment i of the block, 0 to 3.
+// Data views segment i of the block, 0 to 3, as a pointer to memory.
 func (b *SendBlock) Data(i int) *DataSegment { return (*DataSegment)(b[16*i : 16*i+16]) }
 
 // An SQ is a send queue: a cyclic queue of blocks, of which a WQE takes one or
@@ -60,3 +68,11 @@ func (q *SQ) Reinit() {
 
 // At is the block for a counter that runs freely.
 func (q *SQ) At(counter uint32) *SendBlock { return &q.Blocks[counter&uint32(len(q.Blocks)-1)] }
+
+// Fragment is all bytes from a block to the end of its fragment, at most 4096:
+// where the WQE that begins there lies.
+func (q *SQ) Fragment(counter uint32) []byte {
+	i := counter & uint32(len(q.Blocks)-1)
+	end := (i | (BlocksPerFragment - 1)) + 1
+	return blockBytes(q.Blocks[i:end:end])
+}

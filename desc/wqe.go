@@ -26,10 +26,24 @@ func (s *DataSegment) Addr() uint64      { return binary.BigEndian.Uint64(s[8:16
 
 // Set writes all of the segment: length in bytes, key and I/O address.
 func (s *DataSegment) Set(byteCount, lkey uint32, addr uint64) {
-	binary.BigEndian.PutUint32(s[0:4], byteCount)
-	binary.BigEndian.PutUint32(s[4:8], lkey)
+	binary.BigEndian.PutUint64(s[0:8], uint64(byteCount)<<32|uint64(lkey))
 	binary.BigEndian.PutUint64(s[8:16], addr)
 }
+
+// InlineBytes says whether the bytes follow the first 4 of the segment, and run
+// on through as many segments as they need, and how many there are (send).
+func (s *DataSegment) InlineBytes() (n int, ok bool) {
+	v := s.ByteCount()
+	return int(v & MaxInline), v&InlineData != 0
+}
+
+// SetInline says that n bytes, at most MaxInline, follow the first 4 (send).
+func (s *DataSegment) SetInline(n int) {
+	binary.BigEndian.PutUint32(s[0:4], InlineData|uint32(n&MaxInline))
+}
+
+// InlineDataStart is where the bytes of an inline data segment begin.
+const InlineDataStart = 4
 
 // A StridingWQE is a next segment and one data segment, 32 bytes
 // (facts/mlx5e.md 1.6).

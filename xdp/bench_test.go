@@ -28,7 +28,7 @@ func BenchmarkSend(b *testing.B) {
 			q.Send(f, give)
 		}
 		q.Flush()
-		dev.complete(uint16(q.last), desc.OpReq)
+		dev.complete(uint16(q.ring.Producer()-1), desc.OpReq)
 		q.Reap()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*poll), "ns/pkt")

@@ -2,10 +2,10 @@ package xdp
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/internal/sendring"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 )
@@ -18,7 +18,6 @@ type SendConfig struct {
 }
 
 const (
-	defaultBlocks   = 1024
 	defaultMaxFrame = 1518
 	maxFrame        = 65535
 )
@@ -27,31 +26,20 @@ const (
 // already. One goroutine owns it: that of the receive queues whose frames it
 // sends. Send a frame at a time, Flush once a poll, Reap once a poll.
 type SendQueue struct {
-	// Hot. Counters run freely, in blocks; a slot is counter & mask.
-	sq       *desc.SQ
+	ring     sendring.Ring
 	dom      *dma.Domain
-	pc       uint32 // next block to write
-	cc       uint32 // oldest block that is not completed
-	rung     uint32 // pc when the doorbell was last rung
-	last     uint32 // first block of the newest WQE
-	sent     []sent
+	sent     []sent    // by the slot a WQE begins at
 	pages    []mem.Ref // references in flight, in order
 	pageHead uint32    // runs freely
 	pageTail uint32
 	maxFrame int
 	count    SendStats
-
-	// Warm: once a poll.
-	seen   uint32 // completions taken
-	broken bool   // restart the queue
 }
 
-// sent is what goes home when the WQE that begins at a block is done. A block
-// where none begins has blocks 0.
+// sent is what goes home when a WQE is done.
 type sent struct {
-	give   Give
-	blocks uint8 // that it takes
-	pages  uint8
+	give  Give
+	pages uint8
 }
 
 // pagesPerBlock is the worst case: each segment names a page (facts/mlx5e.md
@@ -77,40 +65,26 @@ type SendStats struct {
 // NewSendQueue makes a queue in state Ready; a device takes its SQ. dom is lent
 // until Close; every page that is sent is mapped in it.
 func NewSendQueue(cfg SendConfig, dom *dma.Domain) (*SendQueue, error) {
-	if cfg.Blocks == 0 {
-		cfg.Blocks = defaultBlocks
-	}
 	if cfg.MaxFrame == 0 {
 		cfg.MaxFrame = defaultMaxFrame
-	}
-	if cfg.Blocks < 1<<desc.MinLogSQ || cfg.Blocks > 1<<desc.MaxLogSQ ||
-		cfg.Blocks&(cfg.Blocks-1) != 0 {
-		return nil, fmt.Errorf("xdp: a send queue of %d blocks, want a power of two, %d to %d",
-			cfg.Blocks, 1<<desc.MinLogSQ, 1<<desc.MaxLogSQ)
 	}
 	if cfg.MaxFrame < MinFrame || cfg.MaxFrame > maxFrame {
 		return nil, fmt.Errorf("xdp: MaxFrame is %d, want %d to %d",
 			cfg.MaxFrame, MinFrame, maxFrame)
 	}
-	log := bits.TrailingZeros(uint(cfg.Blocks))
-	cq, err := desc.NewCQ(log, desc.CompressNone, desc.MiniCSum)
+	ring, err := sendring.New(cfg.Blocks, cfg.Number)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("xdp: %w", err)
 	}
-	sq, err := desc.NewSQ(log, uint32(cfg.Number), cq)
-	if err != nil {
-		return nil, err
-	}
-	q := &SendQueue{
-		sq: sq, dom: dom, maxFrame: cfg.MaxFrame,
-		sent: make([]sent, cfg.Blocks), pages: make([]mem.Ref, cfg.Blocks*pagesPerBlock),
-	}
-	sq.Modify(desc.Reset, desc.Ready)
-	return q, nil
+	blocks := ring.Blocks()
+	return &SendQueue{
+		ring: ring, dom: dom, maxFrame: cfg.MaxFrame,
+		sent: make([]sent, blocks), pages: make([]mem.Ref, blocks*pagesPerBlock),
+	}, nil
 }
 
 // SQ is what the device takes: lent until Close.
-func (q *SendQueue) SQ() *desc.SQ { return q.sq }
+func (q *SendQueue) SQ() *desc.SQ { return q.ring.SQ }
 
 // Send takes the frame in b, with one reference on each page that holds bytes
 // of it, and gives them back when it is sent. It reports false, counts why, and
@@ -129,25 +103,25 @@ func (q *SendQueue) Send(b *Buff, give Give) bool {
 		segments++
 	}
 	blocks := (segments + desc.SegmentsPerBlock - 1) / desc.SegmentsPerBlock
-	if !q.room(blocks) && !q.makeRoom(blocks) {
+	if !q.ring.Room(blocks) && !q.makeRoom(blocks) {
 		q.count.Full++
 		return false
 	}
-	pc := q.pc
-	wqe := q.sq.At(pc)
-	wqe.Control().Set(uint16(pc), desc.SendFrame, q.sq.Number, int(segments))
+	pc := q.ring.Producer()
+	wqe := q.ring.SQ.At(pc)
+	wqe.Control().Set(uint16(pc), desc.SendFrame, q.ring.SQ.Number, int(segments))
 	*wqe.Eth() = desc.EthSegment{}
 	at := uint32(2)
 	if head.Len > 0 {
-		q.point(at, head)
+		q.point(pc, at, head)
 		at++
 	}
 	for _, f := range b.Frags() {
-		q.point(at, f)
+		q.point(pc, at, f)
 		at++
 	}
-	q.sent[pc&q.mask()] = sent{give, uint8(blocks), uint8(at - 2)}
-	q.last, q.pc = pc, pc+blocks
+	q.sent[q.ring.Slot(pc)] = sent{give, uint8(at - 2)}
+	q.ring.Commit(blocks)
 	q.count.Xmit++
 	return true
 }
@@ -155,10 +129,10 @@ func (q *SendQueue) Send(b *Buff, give Give) bool {
 // point makes segment i of the WQE at pc name a piece, which becomes the
 // device's. No segment of length 0 is written: the device would read 2 GiB
 // (facts/mlx5e.md 1.5).
-func (q *SendQueue) point(i uint32, f packet.Frag) {
+func (q *SendQueue) point(pc, i uint32, f packet.Frag) {
 	iova := f.Ref.Meta().IOVA + uint64(f.Off)
 	q.dom.SyncForDevice(iova, f.Len)
-	block := q.sq.At(q.pc + i/desc.SegmentsPerBlock)
+	block := q.ring.SQ.At(pc + i/desc.SegmentsPerBlock)
 	block.Data(int(i%desc.SegmentsPerBlock)).Set(f.Len, memoryKey, iova)
 	q.pages[q.pageHead&uint32(len(q.pages)-1)] = f.Ref
 	q.pageHead++
@@ -167,42 +141,13 @@ func (q *SendQueue) point(i uint32, f packet.Frag) {
 // memoryKey names the domain in data segments.
 const memoryKey = 0x200
 
-func (q *SendQueue) mask() uint32 { return uint32(len(q.sent) - 1) }
-
-// room makes the next WQE of so many blocks begin where it does not cross a
-// fragment, with NOPs if need be (facts/mlx5e.md 1.1).
-func (q *SendQueue) room(blocks uint32) bool {
-	free := uint32(len(q.sent)) - (q.pc - q.cc)
-	edge := desc.BlocksPerFragment - q.pc%desc.BlocksPerFragment
-	if blocks <= edge {
-		return blocks <= free
-	}
-	if edge+blocks > free {
-		return false
-	}
-	for range edge {
-		q.sq.At(q.pc).Control().Set(uint16(q.pc), desc.SendNop, q.sq.Number, 1)
-		q.sent[q.pc&q.mask()] = sent{blocks: 1}
-		q.pc++
-		q.count.Nops++
-	}
-	return true
-}
-
 // makeRoom looks whether the device has done something meanwhile.
 func (q *SendQueue) makeRoom(blocks uint32) bool {
 	q.Flush()
 	q.Reap()
-	return q.room(blocks)
+	return q.ring.Room(blocks)
 }
 
 // Flush gives all that was sent to the device. One completion is asked for, by
 // the last WQE, for all of them (facts/mlx5e.md 7.5).
-func (q *SendQueue) Flush() {
-	if q.pc == q.rung {
-		return
-	}
-	q.sq.At(q.last).Control().Complete()
-	q.rung = q.pc
-	q.sq.Producer.Ring(q.pc & 0xffff)
-}
+func (q *SendQueue) Flush() { q.ring.Flush() }

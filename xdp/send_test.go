@@ -59,8 +59,8 @@ func TestSendSizes(t *testing.T) {
 			t.Errorf("%d and %d fragments: %d segments, want %d", c.head, len(c.frags), got, c.want)
 		}
 	}
-	if r.q.pc != 1+2+1+5 {
-		t.Errorf("%d blocks", r.q.pc)
+	if r.q.ring.Producer() != 1+2+1+5 {
+		t.Errorf("%d blocks", r.q.ring.Producer())
 	}
 }
 
@@ -83,7 +83,7 @@ func TestSendFragmentEdge(t *testing.T) {
 		t.Errorf("the WQE begins at %d", r.dev.wqes[n-2])
 	}
 	r.q.Reap()
-	if r.law(); r.q.InFlight() != 0 || r.q.cc != r.q.pc {
+	if r.law(); r.q.InFlight() != 0 || r.q.ring.Free() != r.q.ring.Blocks() {
 		t.Error("not all came home")
 	}
 }
@@ -115,7 +115,7 @@ func TestSendFull(t *testing.T) {
 	r.q.Close()
 	before := r.q.Stats()
 	r.q.Close()
-	if r.law(); r.q.InFlight() != 0 || r.q.sq.State() != desc.Reset || r.q.Stats() != before {
+	if r.law(); r.q.InFlight() != 0 || r.q.SQ().State() != desc.Reset || r.q.Stats() != before {
 		t.Errorf("%d in flight behind Close, %+v", r.q.InFlight(), r.q.Stats())
 	}
 	// The smallest frames fill every block.
@@ -168,7 +168,7 @@ func TestSendRecovers(t *testing.T) {
 	for i := range uint16(4) {
 		r.dev.complete(6+i, desc.OpReqErr) // flushed
 	}
-	r.q.sq.Modify(desc.Ready, desc.Error)
+	r.q.SQ().Modify(desc.Ready, desc.Error)
 	r.q.Reap()
 	r.law()
 	s := r.q.Stats()
@@ -200,7 +200,7 @@ func TestSendLies(t *testing.T) {
 			r.dev.complete(0, desc.OpReq)
 			r.dev.complete(0, desc.OpReq)
 		},
-		"without a CQE": func(r *rig) { r.q.sq.Modify(desc.Ready, desc.Error) },
+		"without a CQE": func(r *rig) { r.q.SQ().Modify(desc.Ready, desc.Error) },
 	} {
 		r := newRig(t, SendConfig{Blocks: 64}, 4)
 		b, _ := r.frame(60, 10, 10) // 5 segments: blocks 0 and 1
@@ -213,7 +213,7 @@ func TestSendLies(t *testing.T) {
 		if r.law(); r.q.Stats().Recover != 1 || r.q.InFlight() != 0 {
 			t.Errorf("%s: %+v", name, r.q.Stats())
 		}
-		if r.send(b); r.q.pc != 1 {
+		if r.send(b); r.q.ring.Producer() != 1 {
 			t.Errorf("%s: the queue does not start over", name)
 		}
 	}
@@ -230,8 +230,14 @@ func TestSendSimulation(t *testing.T) {
 func simulateSend(t *testing.T, seed uint64) {
 	r := newRig(t, SendConfig{Blocks: 64, MaxFrame: 9018}, 6)
 	rng := testenv.Rand(seed, 0)
-	r.q.pc, r.q.cc, r.q.rung, r.dev.taken = 65500, 65500, 65500, 65500
-	r.q.sq.Producer.Ring(65500)
+	for r.q.ring.Producer() < 65500 {
+		b, _ := r.frame(14)
+		r.send(b)
+		r.q.Flush()
+		r.dev.step(1)
+		r.q.Reap()
+	}
+	r.dev.sent = nil
 	var want [][]byte
 	for range 300 {
 		switch rng.IntN(6) {

@@ -18,6 +18,7 @@ var layers = [][]string{
 	{"internal/check", "internal/cpu"},
 	{"mem", "checksum", "header"},
 	{"dma", "desc", "packet"},
+	{"internal/sendring"},
 	{"pagepool", "xdp", "gro", "gso"},
 	{"nic", "rx", "tx", "vnet"},
 	{"zcrx", "xsk", "tap"},
