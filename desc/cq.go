@@ -20,6 +20,8 @@ type CQ struct {
 	Compression Compression
 	MiniFormat  MiniFormat // what a mini CQE carries
 	Consumer    Doorbell   // the driver's counter, 24 bits significant, once a poll
+
+	events
 }
 
 const maxLogCQ = 22
@@ -37,16 +39,17 @@ func NewCQ(log int, c Compression, f MiniFormat) (*CQ, error) {
 		Compression: c, MiniFormat: f,
 	}
 	q.Reinit()
-	return q, nil
+	return q, q.Moderate(DefaultModeration)
 }
 
-// Reinit forgets all completions; both sides start at counter 0 again. Its RQ
-// must be in state Reset.
+// Reinit forgets all completions; both sides start at counter 0 again, and no
+// event is asked for. Its work queue must be in state Reset.
 func (q *CQ) Reinit() {
 	for i := range q.Entries {
 		q.Entries[i].Publish(initialOwn)
 	}
 	q.Consumer.Ring(0)
+	q.disarm()
 }
 
 // At is the entry for a counter that runs freely.

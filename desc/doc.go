@@ -7,6 +7,7 @@
 //	CQ: Consumer             --->  never overwrites what is not consumed
 //	CQ: Entries              <---  writes bytes 0 to 59, then publishes the
 //	                               ownership word (bytes 60 to 63)
+//	CQ: Arm                  --->  raises one event when it is due
 //
 // Formats are arrays with big-endian accessors, as in facts/mlx5e.md 1 and 2.
 // The driver owns WQEs and translation entries that it has not posted, and

@@ -30,7 +30,11 @@ func (s *ControlSegment) Segments() int { return int(s[7] & MaxSendSegments) }
 
 // Completes says that the device writes a completion when it has done the WQE
 // and all before it. Without, only an error is completed.
-func (s *ControlSegment) Completes() bool { return s[11]&completeMask == completeAlways }
+func (s *ControlSegment) Completes() bool { return s[11]&completeAlways != 0 }
+
+// Wakes says that the completion raises the event of an armed CQ at once,
+// whatever the moderation (mode 3: CQE and EQE).
+func (s *ControlSegment) Wakes() bool { return s[11]&completeMask == completeMask }
 
 // Complete asks for a completion.
 func (s *ControlSegment) Complete() { s[11] |= completeAlways }

@@ -26,8 +26,14 @@ func TestControlSegment(t *testing.T) {
 	if c.Complete(); b[11] != 0x08 || !c.Completes() {
 		t.Errorf("CQ_UPDATE is %#x, want 0x08", b[11])
 	}
-	if b[11] = 0x0c; c.Completes() {
-		t.Error("mode 3 asks for an event, too, which is not modelled")
+	if c.Wakes() {
+		t.Error("CQ_UPDATE asks for an event at once")
+	}
+	if b[11] = 0x0c; !c.Completes() || !c.Wakes() {
+		t.Error("mode 3 asks for a completion and an event")
+	}
+	if b[11] = 0x04; c.Completes() || c.Wakes() {
+		t.Error("mode 1 asks for nothing")
 	}
 	if b[16] != 0xff {
 		t.Error("Set wrote behind the segment")
@@ -44,15 +50,80 @@ func TestControlSegmentCount(t *testing.T) {
 	}
 }
 
+// Byte for byte as facts/mlx5e.md 1.4 has it.
 func TestEthSegment(t *testing.T) {
-	var b SendBlock
-	b[28], b[29] = 0x01, 0x6e
-	if n := b.Eth().InlineBytes(); n != 366 {
-		t.Errorf("%d inline bytes, want 366", n)
+	var e EthSegment
+	for want, set := range map[string]func(){
+		"00000000c000000000000000" + "00000000": func() { e.Set(SendCSumL3|SendCSumL4, 0) },
+		"00000000300005b400000000" + "00000000": func() {
+			e.Set(SendCSumInnerL3|SendCSumInnerL4, 1460)
+		},
+		"000000000000000000000000" + "016e0000": func() { e.Set(0, 0); e.SetInline(366) },
+		"000000000000000000000000" + "03ff0000": func() { e.Set(0, 0); e.SetInline(1023) },
+		"000000000000000000000000" + "8000a123": func() { e.Set(0, 0); e.InsertTag(0xa123, false) },
+		"000000000000000000000000" + "80010005": func() { e.Set(0, 0); e.InsertTag(5, true) },
+	} {
+		for i := range e {
+			e[i] = 0xff
+		}
+		if set(); hex.EncodeToString(e[:]) != want {
+			t.Errorf("%x, want %s", e, want)
+		}
 	}
-	b.Data(3).Set(0x1234, 0x200, 0x1122334455667788)
+	e.Set(0x50, 9)
+	e.SetInline(366)
+	if _, _, ok := e.Tag(); ok || e.CSum() != 0x50 || e.MSS() != 9 || e.InlineBytes() != 366 {
+		t.Errorf("read back %#x %d %d, tag %v", e.CSum(), e.MSS(), e.InlineBytes(), ok)
+	}
+	e.InsertTag(0xfffe, true)
+	if tci, service, ok := e.Tag(); tci != 0xfffe || !service || !ok || e.InlineBytes() != 0 {
+		t.Errorf("tag %#x %v %v, %d inline bytes", tci, service, ok, e.InlineBytes())
+	}
+}
+
+// ceil((n-2)/16) segments behind the first two bytes (facts/mlx5e.md 1.4, 14).
+func TestInlineSegments(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 0, 2: 0, 3: 1, 18: 1, 19: 2, 66: 4, 70: 5, 366: 23} {
+		if got := InlineSegments(n); got != want {
+			t.Errorf("%d bytes: %d segments, want %d", n, got, want)
+		}
+	}
+}
+
+// Pointers and inline data (facts/mlx5e.md 1.5).
+func TestSendData(t *testing.T) {
+	var b SendBlock
+	d := b.Data(3)
+	d.Set(0x1234, 0x200, 0x1122334455667788)
 	if got := hex.EncodeToString(b[48:]); got != "00001234000002001122334455667788" {
 		t.Errorf("data segment %s", got)
+	}
+	if n, ok := d.InlineBytes(); ok || n != 0x234 {
+		t.Errorf("a pointer is inline: %v", ok)
+	}
+	d.SetInline(252)
+	if got := hex.EncodeToString(b[48:56]); got != "800000fc00000200" {
+		t.Errorf("inline segment %s", got)
+	}
+	if n, ok := d.InlineBytes(); !ok || n != 252 || InlineDataStart != 4 {
+		t.Errorf("%d inline bytes, %v", n, ok)
+	}
+}
+
+// A fragment ends at 4 KiB, and is nobody else's memory.
+func TestFragment(t *testing.T) {
+	cq := newCQ(t, 7, CompressNone)
+	q, err := NewSQ(7, 7, cq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for counter, want := range map[uint32]int{
+		0: 4096, 1: 4032, 63: 64, 64: 4096, 127: 64, 128: 4096,
+	} {
+		b := q.Fragment(counter)
+		if len(b) != want || cap(b) != want || &b[0] != &q.At(counter)[0] {
+			t.Errorf("counter %d: %d bytes, room for %d, want %d", counter, len(b), cap(b), want)
+		}
 	}
 }
 

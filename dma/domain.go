@@ -17,6 +17,7 @@ const (
 	Strict                  // an IOMMU; Unmap waits until the IOTLB has forgotten the address
 	Lazy                    // an IOMMU; addresses are forgotten together, up to 10 ms later
 	Bounce                  // no IOMMU; the device has a slot of its own, copied to and from
+	NumModes
 )
 
 var modeNames = [...]string{"passthrough", "strict", "lazy", "bounce"}

@@ -2,6 +2,7 @@ package nic
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ type End struct {
 }
 
 // NewCable makes a cable that holds up to so many frames in each direction and
-// returns its ends.
+// returns its ends. Both ends at one device (Plug, PlugOut) are a loopback.
 func NewCable(frames int) (a, b *End, err error) {
 	if frames < 1 {
 		return nil, nil, fmt.Errorf("nic: a cable for %d frames, want at least 1", frames)
@@ -24,41 +25,70 @@ func NewCable(frames int) (a, b *End, err error) {
 
 // Send copies the frame. It reports false, and sends nothing, while the cable
 // is full.
-func (e *End) Send(f Frame) bool { return e.out.send(f) }
+func (e *End) Send(f Frame) bool {
+	s := e.out.reserve(len(f.Data))
+	if s == nil {
+		return false
+	}
+	copy(s.Data, f.Data)
+	s.Link, s.Time = f.Link, f.Time
+	e.out.commit()
+	return true
+}
 
 // Next lends the next frame until it is called again. A frame is there as soon
 // as it was sent.
 func (e *End) Next(_ int64, f *Frame) bool { return e.in.take(f) }
 
 // A pipe is one direction of a cable: a ring of frames whose memory is used
-// again. It has a slot more than it holds frames, for the one that is lent.
+// again. It has a slot more than it holds frames, at least, for the one that is
+// lent.
 type pipe struct {
 	mu         sync.Mutex
-	slots      []Frame
-	sent, took int // run freely
+	slots      []Frame // a power of two
+	limit      uint    // frames that it holds
+	sent, took uint    // run freely
 }
 
-func newPipe(n int) *pipe { return &pipe{slots: make([]Frame, n+1)} }
+func newPipe(n int) *pipe {
+	return &pipe{slots: make([]Frame, 1<<bits.Len(uint(n))), limit: uint(n)}
+}
 
-func (p *pipe) send(f Frame) bool {
+// reserve lends the slot of the next frame, of n bytes that are to be written,
+// and keeps others out until commit or cancel; nil while the pipe is full.
+func (p *pipe) reserve(n int) *Frame {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sent-p.took == len(p.slots)-1 {
-		return false
+	if p.sent-p.took == p.limit {
+		p.mu.Unlock()
+		return nil
 	}
-	s := &p.slots[p.sent%len(p.slots)]
-	s.Data, s.Link, s.Time = append(s.Data[:0], f.Data...), f.Link, f.Time
-	p.sent++
-	return true
+	s := &p.slots[p.sent&uint(len(p.slots)-1)]
+	if cap(s.Data) < n {
+		s.Data = make([]byte, max(n, slotBytes))
+	}
+	s.Data = s.Data[:n]
+	return s
 }
+
+// slotBytes is what the memory of a slot begins with.
+const slotBytes = 2048
+
+// commit sends the frame in the slot.
+func (p *pipe) commit() {
+	p.sent++
+	p.mu.Unlock()
+}
+
+// cancel sends nothing.
+func (p *pipe) cancel() { p.mu.Unlock() }
 
 func (p *pipe) take(f *Frame) bool {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.took == p.sent {
-		return false
+	ok := p.took != p.sent
+	if ok {
+		*f = p.slots[p.took&uint(len(p.slots)-1)]
+		p.took++
 	}
-	*f = p.slots[p.took%len(p.slots)]
-	p.took++
-	return true
+	p.mu.Unlock()
+	return ok
 }

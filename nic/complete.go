@@ -28,22 +28,32 @@ type completions struct {
 	run       run
 	count     *counters
 	faults    *mishaps // nil: the device is honest
+
+	// Warm: once a Step.
+	newest  int64 // when the newest completion was published
+	fired   int64 // when the last event was raised
+	watched bool  // the driver waits for an event, and the device knows
+	urgent  bool  // a completion of this Step wakes at once
 }
 
 // reset starts over at counter 0, as the driver does.
 func (o *completions) reset() {
 	o.written, o.published, o.used = 0, 0, 0
 	o.run.on, o.run.n = false, 0
+	o.watched, o.urgent = false, false
 }
 
 // room is the number of entries free to be written.
 func (o *completions) room() int {
 	n := uint32(len(o.cq.Entries))
 	if o.used+4 > n { // look again only when it matters
-		o.used = (o.written - o.cq.Consumer.Load()) & consumerMask
+		o.look()
 	}
 	return int(n) - int(min(o.used, n))
 }
+
+// look finds out how many entries the driver has not consumed.
+func (o *completions) look() { o.used = (o.written - o.cq.Consumer.Load()) & consumerMask }
 
 // consumerMask: 24 bits of the driver's counter are significant.
 const consumerMask = 1<<24 - 1

@@ -146,9 +146,9 @@ func sameAsPlain(t *testing.T, c desc.Compression, f desc.MiniFormat, n int) {
 }
 
 // samePacket compares what minis of the format can carry.
-func samePacket(t *testing.T, f desc.MiniFormat, got, want *packet) {
+func samePacket(t *testing.T, f desc.MiniFormat, got, want *received) {
 	t.Helper()
-	for _, p := range []*packet{got, want} {
+	for _, p := range []*received{got, want} {
 		p.SetOpOwn(0)
 		p.CQE[62] = 0
 		if f != desc.MiniHash {

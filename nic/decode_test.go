@@ -6,10 +6,10 @@ import (
 )
 
 // poll takes all completions there are and returns their packets.
-func (d *driver) poll() []packet { return d.pollSome(1 << 30) }
+func (d *driver) poll() []received { return d.pollSome(1 << 30) }
 
 // pollSome takes about n; sessions are not split.
-func (d *driver) pollSome(n int) []packet {
+func (d *driver) pollSome(n int) []received {
 	d.got = d.got[:0]
 	for start := d.cc; int(d.cc-start) < n && !d.broken && d.decode(); {
 	}
@@ -96,7 +96,7 @@ func (d *driver) take(c desc.CQE) {
 		return
 	}
 	d.next = c.WQECounter() + max(1, n.Strides())
-	p := packet{CQE: c}
+	p := received{CQE: c}
 	if p.opcode() == desc.OpRespSend && !n.Filler() && !d.mute {
 		p.data = d.copyOut(&c)
 	}

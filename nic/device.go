@@ -17,6 +17,8 @@ type Config struct {
 	Bypass  bool    // cache injection off: payload goes to DRAM past the caches
 	Spill   bool    // frames run over the end of a WQE instead of a filler
 
+	MinInline Inline // bytes of a frame that must lie in its send WQE
+
 	RSSKey [KeyBytes]byte // all 0 means MicrosoftKey
 	VXLAN  []uint16       // UDP ports of VXLAN; nil means 4789
 	Seed   uint64         // of the faults
@@ -42,7 +44,9 @@ type Device struct {
 	queues   []*queue
 	table    [tableSize]uint8 // hash to queue
 	senders  []*sender
-	cable    *End // that sent frames leave by; nil: nobody listens
+	turn     int   // the sender that is served first
+	cable    *End  // that sent frames leave by; nil: nobody listens
+	spare    Frame // for frames that leave where nobody listens
 	features Feature
 	burst    int
 	now      int64
@@ -66,6 +70,9 @@ func New(cfg Config, dom *dma.Domain) (*Device, error) {
 	if cfg.Burst < 0 {
 		return nil, fmt.Errorf("nic: Burst is %d, want 1 or more, or 0 for %d",
 			cfg.Burst, defaultBurst)
+	}
+	if cfg.MinInline >= numInlines {
+		return nil, fmt.Errorf("nic: MinInline is %d, want InlineNone to InlineTCP", cfg.MinInline)
 	}
 	if cfg.Burst == 0 {
 		cfg.Burst = defaultBurst
@@ -155,10 +162,7 @@ func (d *Device) Step(now int64) int {
 	for _, q := range d.queues {
 		q.enter()
 	}
-	for _, s := range d.senders {
-		s.enter()
-		s.serve()
-	}
+	d.serve()
 	n := 0
 	for n < d.burst && d.wire != nil && d.wire.Next(now, &d.frame) {
 		n++
@@ -173,11 +177,24 @@ func (d *Device) Step(now int64) int {
 	}
 	d.lro.flushAll()
 	for _, q := range d.queues {
-		q.leave()
+		q.leave(now)
 	}
 	for _, s := range d.senders {
-		s.leave()
+		s.leave(now)
 	}
 	d.keepStats()
 	return n
+}
+
+// serve does what was posted to send. The queues take turns in being the first
+// one, which finds most room in the cable.
+func (d *Device) serve() {
+	n := len(d.senders)
+	for _, s := range d.senders {
+		s.enter()
+	}
+	for i := range n {
+		d.senders[(d.turn+i)%n].serve()
+	}
+	d.turn++
 }

@@ -1,12 +1,12 @@
-// Package nic is the device side of desc: a software NIC that receives as a
-// ConnectX card does (facts/mlx5e.md, docs/device.md).
+// Package nic is the device side of desc: a software NIC that receives and
+// sends as a ConnectX card does (facts/mlx5e.md, docs/device.md).
 //
 //	Wire -> port -> label -> queue by hash -> (LRO) -> WQE -> completion
 //	         |        |                                 |         |
 //	      faults   types, verdict,               dma.Reach    compressed,
 //	               sum, hash, tag                             published last
 //
-//	cable <- dma.Reach <- WQE <- send queue
+//	cable <- tag, sums <- bytes or segments <- dma.Reach <- copy of WQE <- ring
 //
 // A Device has no goroutine and no clock: Step takes a burst of frames from
 // its wire, writes them into memory that the driver posted, and at its end

@@ -27,20 +27,20 @@ type driver struct {
 	consumed []int  // strides of each WQE
 	title    desc.CQE
 	next     uint16 // running counter below the title
-	got      []packet
+	got      []received
 	mute     bool // do not copy frames out (benchmarks)
 	wary     bool // what contradicts the contract sets broken, and is not followed
 	broken   bool
 	current  int // the WQE in use, as the completions say
 }
 
-// A packet is a completion, decompressed, and the frame it is about.
-type packet struct {
+// A received is a completion, decompressed, and the frame it is about.
+type received struct {
 	desc.CQE
 	data []byte
 }
 
-func (p *packet) opcode() desc.Opcode { return desc.Opcode(p.OpOwn() >> 4) }
+func (p *received) opcode() desc.Opcode { return desc.Opcode(p.OpOwn() >> 4) }
 
 // A layout is what the queues of a test differ in.
 type layout struct {
@@ -188,12 +188,12 @@ func newBench(t testing.TB, l layout, cfg Config) *bench {
 }
 
 // send puts frames on the wire, steps until they are taken, and polls.
-func (b *bench) send(frames ...[]byte) []packet {
+func (b *bench) send(frames ...[]byte) []received {
 	b.t.Helper()
 	for _, f := range frames {
 		b.wire.List = append(b.wire.List, Frame{Data: f})
 	}
-	var got []packet
+	var got []received
 	for {
 		n := b.dev.Step(1000)
 		got = append(got, b.poll()...)
@@ -213,7 +213,7 @@ func (b *bench) balance() {
 	}
 }
 
-func (p packet) String() string {
+func (p received) String() string {
 	return fmt.Sprintf("wqe %d stride %d count %#x % x", p.WQEID(), p.WQECounter(),
 		uint32(p.ByteCount()), p.CQE)
 }

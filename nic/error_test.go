@@ -8,7 +8,7 @@ import (
 
 // wantFlushed checks that an error of the given kind comes first and then
 // every other posted WQE is flushed, strides and all.
-func wantFlushed(t *testing.T, b *bench, got []packet, s desc.Syndrome) {
+func wantFlushed(t *testing.T, b *bench, got []received, s desc.Syndrome) {
 	t.Helper()
 	if len(got) == 0 || got[0].opcode() != desc.OpRespErr || got[0].Syndrome() != s {
 		t.Fatalf("want %v first, have %v", s, got)

@@ -27,12 +27,14 @@ type WireFaults struct {
 type DeviceFaults struct {
 	Hold      int           // of a Step of a queue: it withholds completions, or sends nothing
 	HoldSteps int           // for at most so many Steps; 0 means 4
-	Error     int           // of a frame, also one sent: it ends in an error completion
+	Stall     int           // of a Step of a send queue: no more completions until a reset
+	Error     int           // of a frame, or a WQE sent: it ends in an error completion
 	Syndrome  desc.Syndrome // of that; 0 means any
 	IOFault   int           // of a frame: it is written to an address that is not mapped
 }
 
-// HostileFaults are completions that break the contract. Each spoils a frame.
+// HostileFaults are completions that break the contract. Each of a receive
+// queue spoils a frame; those of send queues change nothing of what is sent.
 type HostileFaults struct {
 	WQEID       int // no such WQE
 	ByteCount   int // more bytes than the strides or segments hold
@@ -41,15 +43,22 @@ type HostileFaults struct {
 	Opcode      int // an opcode that no frame has
 	Overrun     int // written over the completion before it, which is lost
 	Minis       int // of a compressed session: a wrong number of mini CQEs
+
+	SendCounter  int // names another WQE
+	SendOpcode   int // an opcode that no send queue has
+	SendTwice    int // comes twice
+	SendSpurious int // of a Step of a send queue: for no WQE at all
 }
 
 // FaultStats counts faults of each kind; for those of single completions, the
 // frames in them.
 type FaultStats struct {
 	Dropped, Corrupted, Duplicated, Reordered uint64
-	Holds, Errors, IOFaults                   uint64
+	Holds, Stalls, Errors, IOFaults           uint64
 
 	WQEIDs, ByteCounts, Strides, StrideIndices, Opcodes, Overruns, Minis uint64
+
+	SendCounters, SendOpcodes, SendTwice, SendSpurious uint64
 }
 
 func (s *FaultStats) each(yield func(string, uint64) bool) {
@@ -62,6 +71,7 @@ func (s *FaultStats) each(yield func(string, uint64) bool) {
 		{"fault_wire_duplicated", s.Duplicated},
 		{"fault_wire_reordered", s.Reordered},
 		{"fault_holds", s.Holds},
+		{"fault_stalls", s.Stalls},
 		{"fault_errors", s.Errors},
 		{"fault_io", s.IOFaults},
 		{"fault_wqe_id", s.WQEIDs},
@@ -71,6 +81,10 @@ func (s *FaultStats) each(yield func(string, uint64) bool) {
 		{"fault_opcode", s.Opcodes},
 		{"fault_overrun", s.Overruns},
 		{"fault_minis", s.Minis},
+		{"fault_send_counter", s.SendCounters},
+		{"fault_send_opcode", s.SendOpcodes},
+		{"fault_send_twice", s.SendTwice},
+		{"fault_send_spurious", s.SendSpurious},
 	} {
 		if !yield(c.name, c.value) {
 			return
@@ -89,6 +103,7 @@ func (f *Faults) check() error {
 		{"Wire.Duplicate", f.Wire.Duplicate},
 		{"Wire.Reorder", f.Wire.Reorder},
 		{"Device.Hold", f.Device.Hold},
+		{"Device.Stall", f.Device.Stall},
 		{"Device.Error", f.Device.Error},
 		{"Device.IOFault", f.Device.IOFault},
 		{"Hostile.WQEID", f.Hostile.WQEID},
@@ -98,6 +113,10 @@ func (f *Faults) check() error {
 		{"Hostile.Opcode", f.Hostile.Opcode},
 		{"Hostile.Overrun", f.Hostile.Overrun},
 		{"Hostile.Minis", f.Hostile.Minis},
+		{"Hostile.SendCounter", f.Hostile.SendCounter},
+		{"Hostile.SendOpcode", f.Hostile.SendOpcode},
+		{"Hostile.SendTwice", f.Hostile.SendTwice},
+		{"Hostile.SendSpurious", f.Hostile.SendSpurious},
 	} {
 		if c.value < 0 || c.value > 1000 {
 			return fmt.Errorf("nic: Faults.%s is %d, want 0 to 1000 per mille", c.name, c.value)
@@ -185,8 +204,8 @@ func (m *mishaps) settle(d *Device) {
 		}
 	}
 	for _, s := range d.senders {
-		if s.live && s.hold == 0 && m.hit(m.Device.Hold) {
-			s.hold = m.holdFor()
+		if s.live {
+			m.settleSend(s)
 		}
 	}
 }
@@ -222,14 +241,6 @@ func (m *mishaps) syndrome() desc.Syndrome {
 		return s
 	}
 	return syndromes[m.rand.IntN(len(syndromes))]
-}
-
-// spoilSend ends a frame to be sent in an error; 0: it does not.
-func (m *mishaps) spoilSend() desc.Syndrome {
-	if m.hit(m.Device.Error) {
-		return m.syndrome()
-	}
-	return 0
 }
 
 // fail ends the frame in an error completion.

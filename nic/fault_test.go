@@ -50,7 +50,7 @@ func TestWireFaults(t *testing.T) {
 	for i := range frames {
 		frames[i] = udp4(100 + i)
 	}
-	run := func(f WireFaults) ([]packet, Stats) {
+	run := func(f WireFaults) ([]received, Stats) {
 		b := newBench(t, linear1500, Config{Seed: 1, Faults: Faults{Wire: f}})
 		return b.send(frames...), b.dev.Stats()
 	}
@@ -89,7 +89,7 @@ func TestHold(t *testing.T) {
 	b := newBench(t, linear1500, Config{Faults: Faults{Device: DeviceFaults{Hold: 500}}})
 	frames := make([][]byte, 100)
 	late := 0
-	var got []packet
+	var got []received
 	for i := range frames {
 		frames[i] = udp4(100 + i)
 		b.wire.List = append(b.wire.List, Frame{Data: frames[i]})

@@ -11,15 +11,19 @@ import (
 type Feature uint16
 
 const (
-	Checksum  Feature = 1 << iota // verdicts and sums in completions
-	Hash                          // receive hash in completions; it always chooses the queue
-	VLANStrip                     // 802.1Q tags go into the completion
-	LRO                           // TCP segments are merged
-	Compress                      // completions are compressed, where the CQ allows it
-	Timestamp                     // completions carry the time of arrival
+	Checksum   Feature = 1 << iota // verdicts and sums in completions
+	Hash                           // receive hash in completions; it always chooses the queue
+	VLANStrip                      // 802.1Q tags go into the completion
+	LRO                            // TCP segments are merged
+	Compress                       // completions are compressed, where the CQ allows it
+	Timestamp                      // completions carry the time of arrival
+	TSO                            // large TCP packets are cut, IPv4 and IPv6 and in tunnels
+	USO                            // so are large UDP packets
+	TxChecksum                     // checksums of frames are filled in
+	VLANInsert                     // tags are inserted
 
-	DefaultFeatures = Checksum | Hash | VLANStrip
-	allFeatures     = Timestamp<<1 - 1
+	DefaultFeatures = Checksum | Hash | VLANStrip | TSO | USO | TxChecksum | VLANInsert
+	allFeatures     = VLANInsert<<1 - 1
 )
 
 // featureNames are ethtool's, of -K and --set-priv-flags; hw-timestamp stands
@@ -27,6 +31,8 @@ const (
 var featureNames = map[Feature]string{
 	Checksum: "rx-checksumming", Hash: "rxhash", VLANStrip: "rx-vlan-hw-parse",
 	LRO: "lro", Compress: "rx_cqe_compress", Timestamp: "hw-timestamp",
+	TSO: "tso", USO: "tx-udp-segmentation", TxChecksum: "tx-checksumming",
+	VLANInsert: "tx-vlan-hw-insert",
 }
 
 // FeatureByName finds the feature with ethtool's name.
@@ -66,8 +72,12 @@ var exclusions = []struct {
 	{Compress, Timestamp, "one for a session"},
 }
 
+// needs are features that cannot be had without others.
+var needs = []struct{ a, b Feature }{{TSO, TxChecksum}, {USO, TxChecksum}}
+
 // Set turns features on or off, from the next Step on. It refuses, and changes
-// nothing, what excludes each other. It belongs to the goroutine of Step.
+// nothing, what excludes each other and what lacks a feature that it needs. It
+// belongs to the goroutine of Step.
 func (d *Device) Set(f Feature, on bool) error {
 	if f&^allFeatures != 0 {
 		return fmt.Errorf("nic: unknown feature %#x", uint16(f&^allFeatures))
@@ -108,6 +118,15 @@ func exclude(want, asked Feature) error {
 		return fmt.Errorf("nic: %v excludes %v (%s); turn %v off first",
 			wish, other, x.why, other)
 	}
+	for _, x := range needs {
+		if want&x.a == 0 || want&x.b != 0 {
+			continue
+		}
+		if asked&x.b != 0 {
+			return fmt.Errorf("nic: %v needs %v; turn %v off first", x.a, x.b, x.a)
+		}
+		return fmt.Errorf("nic: %v needs %v; turn %v on first", x.a, x.b, x.b)
+	}
 	return nil
 }
 
@@ -128,6 +147,9 @@ func (d *Device) Features() []FeatureState {
 
 // blocks names what keeps frames from having a feature that is on.
 func (d *Device) blocks(f Feature) string {
+	if f == VLANInsert && d.cfg.MinInline != InlineNone {
+		return "MinInline: a tag would stand in the place of the inline header"
+	}
 	for i, q := range d.queues {
 		compresses := d.features&Compress != 0 && q.rq.CQ.Compression != desc.CompressNone
 		switch {

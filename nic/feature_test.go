@@ -109,3 +109,26 @@ func TestSetupErrors(t *testing.T) {
 	_, err = b.dev.AddRQ(newDriver(t, small).rq)
 	wantError(t, err, "has 128 queues and takes no more")
 }
+
+// What is cut has checksums that differ: neither kind of tso without
+// tx-checksumming, whichever is turned on or off first.
+func TestSegmentationNeedsChecksums(t *testing.T) {
+	for _, f := range []Feature{TSO, USO} {
+		r := newSendRig(t, Config{Off: TSO | USO | TxChecksum}, 1)
+		err := r.dev.Set(f, true)
+		if err == nil || err.Error() != "nic: "+f.String()+" needs tx-checksumming; "+
+			"turn tx-checksumming on first" {
+			t.Error(err)
+		}
+		check(t, r.dev.Set(f|TxChecksum, true))
+		err = r.dev.Set(TxChecksum, false)
+		if err == nil || err.Error() != "nic: "+f.String()+" needs tx-checksumming; "+
+			"turn "+f.String()+" off first" {
+			t.Error(err)
+		}
+		check(t, r.dev.Set(f|TxChecksum, false))
+	}
+	if _, err := New(Config{Off: TxChecksum}, newSendRig(t, Config{}, 1).dom); err == nil {
+		t.Error("New takes what Set refuses")
+	}
+}

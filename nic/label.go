@@ -57,12 +57,6 @@ func (l *label) unstrip() {
 	l.l2 -= header.VLANBytes
 }
 
-// transport says that there is a whole TCP or UDP header: no fragment.
-func (l *label) transport() bool {
-	return l.info.Payload != 0 && l.info.Flags&header.FlagFragment == 0 &&
-		(l.info.Proto == header.ProtoTCP || l.info.Proto == header.ProtoUDP)
-}
-
 func (l *label) readTypes(b []byte) {
 	switch l.info.Version {
 	case 4:
@@ -70,7 +64,7 @@ func (l *label) readTypes(b []byte) {
 	case 6:
 		l.types |= desc.HdrIPv6
 	}
-	if !l.transport() {
+	if !isTransport(&l.info) {
 		return
 	}
 	switch {
@@ -98,7 +92,7 @@ func (l *label) readHash(t *toeplitz, b []byte) {
 	default:
 		return
 	}
-	if !l.transport() {
+	if !isTransport(&l.info) {
 		return
 	}
 	l.hash = t.add(l.hash, ports, b[l.info.L4:l.info.L4+4])

@@ -116,7 +116,7 @@ func wantLabel(t *testing.T, name string, frame []byte, v desc.Verdict, typ desc
 	if want := checksum.Sum(frame[14:]); p.CheckSum() != want {
 		t.Errorf("%s: sum %#04x, want %#04x", name, p.CheckSum(), want)
 	}
-	wantFrames(t, []packet{p}, frame)
+	wantFrames(t, []received{p}, frame)
 }
 
 // optioned is a UDP frame with four bytes of IP options.
@@ -160,7 +160,7 @@ func TestVLAN(t *testing.T) {
 		if p.HdrType().VLANStripped() != test.stripped || test.stripped && p.VLAN() != 0xa123 {
 			t.Errorf("%s: stripped %v, TCI %#04x", test.name, p.HdrType().VLANStripped(), p.VLAN())
 		}
-		wantFrames(t, []packet{p}, test.want)
+		wantFrames(t, []received{p}, test.want)
 		if want := checksum.Sum(test.want[14:]); p.CheckSum() != want {
 			t.Errorf("%s: sum %#04x, want %#04x", test.name, p.CheckSum(), want)
 		}
@@ -212,7 +212,7 @@ func TestLinkTypes(t *testing.T) {
 		b := newBench(t, linear1500, Config{})
 		b.wire.List = []Frame{{Data: test.frame, Link: test.link}}
 		p := b.send()[0]
-		wantFrames(t, []packet{p}, test.frame)
+		wantFrames(t, []received{p}, test.frame)
 		sum := checksum.Sum(test.frame[test.l2:])
 		if p.CheckSum() != sum || p.Verdict() != test.verdict {
 			t.Errorf("link %d: sum %#04x, verdict %03b", test.link, p.CheckSum(), p.Verdict())

@@ -22,7 +22,7 @@ func train(s segment, n int) (frames [][]byte) {
 }
 
 // summary says of each packet how many segments and bytes it has.
-func summary(got []packet) (s string) {
+func summary(got []received) (s string) {
 	for _, p := range got {
 		if !p.ByteCount().Filler() {
 			s += fmt.Sprintf("%d:%d ", p.LROSegs(), p.ByteCount().Bytes())

@@ -75,11 +75,15 @@ func (q *queue) restart(resets uint32) {
 }
 
 // leave hands over what was completed.
-func (q *queue) leave() {
+func (q *queue) leave(now int64) {
+	before := q.out.published
 	if q.hold > 0 {
 		q.hold--
 	} else {
 		q.publish()
+	}
+	if q.rq.State() != desc.Reset {
+		q.out.signal(before, now)
 	}
 	q.rq.Leave()
 }

@@ -1,6 +1,6 @@
 package nic
 
-import "iter"
+import "cmp"
 
 // counters are the device's own; Stats are made of them.
 type counters struct {
@@ -11,15 +11,23 @@ type counters struct {
 	merged, segments       uint64 // aggregates, frames in them
 	errors, flushes        uint64
 	stops, overruns        uint64
-	resets                 uint64
-	sent, sentBytes        uint64
-	sendErrors             uint64
+	resets, events         uint64
 	faults                 FaultStats
+
+	sent, sentBytes          uint64
+	largeFrames, multiFrames uint64
+	wqes                     uint64 // taken from the ring
+	done                     [numSends]uint64
+	lostWQEs                 uint64
+	sendErrors, sendCQEs     uint64
+	inlineBytes              uint64
+	tagsInserted, sums       uint64
 }
 
 // Stats counts since the device was made. Frames are counted on arrival in
 // RxPacketsPhy and, when they end, in exactly one of RxDelivered to RxLost;
-// RxPending are on the way.
+// RxPending are on the way. Send WQEs are counted in TxWQEs, and when they end
+// in exactly one of TxSends to TxLost; TxPending are on the way.
 type Stats struct {
 	RxPacketsPhy uint64
 	RxBytesPhy   uint64
@@ -38,7 +46,24 @@ type Stats struct {
 
 	TxPacketsPhy uint64 // frames sent
 	TxBytesPhy   uint64
-	TxErrors     uint64 // send WQEs that ended in an error completion
+
+	TxWQEs          uint64 // taken from the ring
+	TxSends         uint64 // done: a frame each
+	TxLSOPackets    uint64 // done: packets that were cut
+	TxMultiSessions uint64 // done: multi-packet WQEs
+	TxNops          uint64 // done: filled a fragment up
+	TxErrors        uint64 // ended in an error completion
+	TxLost          uint64 // waited for the cable when the queue was reset
+
+	TxPending uint64 // wait for the cable
+
+	TxLSOFrames    uint64 // frames that LSO packets were cut into
+	TxMultiFrames  uint64 // frames of multi-packet WQEs
+	TxInlineBytes  uint64 // of frames that lay in WQEs
+	TxVLANInserted uint64 // frames that got a tag
+	TxChecksummed  uint64 // frames, not of LSO, whose checksums were filled in
+	TxCQEs         uint64 // completions without error
+	CQEvents       uint64 // events raised, of receive queues, too
 
 	FillerCQEs      uint64
 	FillerStrides   uint64
@@ -71,7 +96,13 @@ func (d *Device) keepStats() {
 		RxOversizePktsPhy: c.fates[oversize], RxOutOfBuffer: c.fates[noBuffer],
 		RxIfDownPackets: c.fates[queueDown], RxCQOverrun: c.fates[cqOverrun],
 		RxErrors: c.fates[errored], RxSpoilt: c.fates[spoilt], RxLost: c.fates[lostInReset],
-		TxPacketsPhy: c.sent, TxBytesPhy: c.sentBytes, TxErrors: c.sendErrors,
+		TxPacketsPhy: c.sent, TxBytesPhy: c.sentBytes,
+		TxWQEs: c.wqes, TxSends: c.done[sendsFrame], TxLSOPackets: c.done[sendsLarge],
+		TxMultiSessions: c.done[sendsMulti], TxNops: c.done[sendsNothing],
+		TxErrors: c.sendErrors, TxLost: c.lostWQEs,
+		TxLSOFrames: c.largeFrames, TxMultiFrames: c.multiFrames,
+		TxInlineBytes: c.inlineBytes, TxVLANInserted: c.tagsInserted, TxChecksummed: c.sums,
+		TxCQEs: c.sendCQEs, CQEvents: c.events,
 		FillerCQEs: c.fillers, FillerStrides: c.fillerStrides,
 		LROPackets: c.segments, LROAggregates: c.merged,
 		CQECompressBlks: c.blocks, CQECompressPkts: c.minis,
@@ -80,6 +111,11 @@ func (d *Device) keepStats() {
 	}
 	for _, q := range d.queues {
 		s.RxPending += q.out.frames()
+	}
+	for _, q := range d.senders {
+		if q.begun {
+			s.TxPending++
+		}
 	}
 	d.mu.Lock()
 	d.stats = s
@@ -94,45 +130,12 @@ func (s *Stats) Unaccounted() int64 {
 		s.RxLost - s.RxPending)
 }
 
-// Ethtool gives each counter with its name, that of "ethtool -S" where there
-// is one.
-func (s *Stats) Ethtool() iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for _, c := range []struct {
-			name  string
-			value uint64
-		}{
-			{"rx_packets_phy", s.RxPacketsPhy},
-			{"rx_bytes_phy", s.RxBytesPhy},
-			{"rx_delivered", s.RxDelivered},
-			{"rx_undersize_pkts_phy", s.RxUndersizePktsPhy},
-			{"rx_oversize_pkts_phy", s.RxOversizePktsPhy},
-			{"rx_out_of_buffer", s.RxOutOfBuffer},
-			{"rx_if_down_packets", s.RxIfDownPackets},
-			{"rx_cq_overrun", s.RxCQOverrun},
-			{"rx_errors", s.RxErrors},
-			{"rx_spoilt", s.RxSpoilt},
-			{"rx_lost", s.RxLost},
-			{"rx_pending", s.RxPending},
-			{"tx_packets_phy", s.TxPacketsPhy},
-			{"tx_bytes_phy", s.TxBytesPhy},
-			{"tx_errors", s.TxErrors},
-			{"filler_cqes", s.FillerCQEs},
-			{"filler_strides", s.FillerStrides},
-			{"lro_packets", s.LROPackets},
-			{"lro_aggregates", s.LROAggregates},
-			{"cqe_compress_blks", s.CQECompressBlks},
-			{"cqe_compress_pkts", s.CQECompressPkts},
-			{"error_cqes", s.ErrorCQEs},
-			{"flush_cqes", s.FlushCQEs},
-			{"queue_stops", s.QueueStops},
-			{"cq_overruns", s.CQOverruns},
-			{"queue_resets", s.QueueResets},
-		} {
-			if !yield(c.name, c.value) {
-				return
-			}
-		}
-		s.Faults.each(yield)
-	}
+// TxUnaccounted is the number of send WQEs that are in none of the counters of
+// how they ended, or in two, and if there are none, of frames that left and
+// belong to no kind of WQE; it is 0.
+func (s *Stats) TxUnaccounted() int64 {
+	wqes := s.TxWQEs - s.TxSends - s.TxLSOPackets - s.TxMultiSessions - s.TxNops - s.TxErrors -
+		s.TxLost - s.TxPending
+	frames := s.TxPacketsPhy - s.TxSends - s.TxLSOFrames - s.TxMultiFrames
+	return cmp.Or(int64(wqes), int64(frames))
 }

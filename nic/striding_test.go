@@ -10,7 +10,7 @@ import (
 )
 
 // wantFrames checks that the packets are the frames, in order, fillers apart.
-func wantFrames(t testing.TB, got []packet, frames ...[]byte) {
+func wantFrames(t testing.TB, got []received, frames ...[]byte) {
 	t.Helper()
 	i := 0
 	for _, p := range got {

@@ -15,7 +15,7 @@ const valid = 0xffff
 // and the checksum of its transport header, and gives the verdict.
 func (l *label) verify(b []byte) {
 	l.verdict = desc.L2OK
-	l4, end := int(l.info.L4), l.segmentEnd(b)
+	l4, end := int(l.info.L4), transportEnd(&l.info, b)
 	if end == 0 {
 		l.sum = checksum.Sum(b[l.l2:])
 		l.verifyNet(b)
@@ -39,23 +39,6 @@ func (l *label) good(layer desc.Verdict, ok bool) {
 	if ok {
 		l.verdict |= layer
 	}
-}
-
-// segmentEnd is where the bytes end that the transport checksum covers, 0 when
-// there is none or it cannot be checked: a fragment, a frame cut short.
-func (l *label) segmentEnd(b []byte) int {
-	end := int(l.info.End)
-	if !l.transport() || end > len(b) || end < int(l.info.Payload) {
-		return 0
-	}
-	if l.info.Proto == header.ProtoUDP {
-		n := int(header.UDPAt(b, int(l.info.L4)).Length())
-		if n < header.UDPBytes || int(l.info.L4)+n > end {
-			return 0
-		}
-		return int(l.info.L4) + n
-	}
-	return end
 }
 
 // verifyNet checks the IPv4 headers; IPv6 has no checksum.
@@ -102,15 +85,15 @@ func (l *label) goodTunnel(b []byte) bool {
 	end := ipEnd(b, int(l.info.Outer))
 	switch l.info.Encap {
 	case header.EncapVXLAN:
-		n := int(header.UDPAt(b, t).Length())
 		if header.UDPAt(b, t).Checksum() == 0 {
 			return true
 		}
-		if n < header.UDPBytes || t+n > min(end, len(b)) {
+		end = tunnelEnd(&l.info, b)
+		if end == 0 {
 			return false
 		}
-		sum := pseudo(b, int(l.info.Outer), header.ProtoUDP, n)
-		return checksum.Combine(checksum.Sum(b[t:t+n]), sum, false) == valid
+		sum := pseudo(b, int(l.info.Outer), header.ProtoUDP, end-t)
+		return checksum.Combine(checksum.Sum(b[t:end]), sum, false) == valid
 	case header.EncapGRE, header.EncapTEB:
 		if binary.BigEndian.Uint16(b[t:])&0x8000 == 0 {
 			return true
@@ -118,12 +101,4 @@ func (l *label) goodTunnel(b []byte) bool {
 		return t < end && end <= len(b) && checksum.Sum(b[t:end]) == valid
 	}
 	return true
-}
-
-// ipEnd is the end of the IP packet at off by its own length field.
-func ipEnd(b []byte, off int) int {
-	if b[off]>>4 == 4 {
-		return off + int(header.IPv4At(b, off).TotalLen())
-	}
-	return off + header.IPv6Bytes + int(header.IPv6At(b, off).PayloadLen())
 }

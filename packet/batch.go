@@ -27,6 +27,13 @@ func (b *Batch) Add(i uint32) {
 	b.n++
 }
 
+// RemoveFront takes the first n packets out of the batch; the others move up.
+// Who calls it has given them on.
+func (b *Batch) RemoveFront(n int) {
+	copy(b.indices, b.indices[n:b.n])
+	b.n -= n
+}
+
 // Reset empties the batch. Who calls it has given the packets on.
 func (b *Batch) Reset() { b.n = 0 }
 
@@ -47,6 +54,21 @@ func (b *Batch) NumFrags(i int) int { return int(b.At(i).Shared().NumFrags) }
 func (b *Batch) Frag(i, k int) []byte {
 	s := b.At(i).Shared()
 	return s.Frags[:s.NumFrags][k].Bytes()
+}
+
+// Give moves the packets that are not marked with Drop to the end of to, which
+// is of the same slab and has the room. b keeps the others.
+func (b *Batch) Give(to *Batch) {
+	kept := 0
+	for _, i := range b.indices[:b.n] {
+		if b.slab.At(i).Drop == DropNone {
+			to.Add(i)
+			continue
+		}
+		b.indices[kept] = i
+		kept++
+	}
+	b.n = kept
 }
 
 // Drop marks packet i: it goes no further than the stage that holds it, and

@@ -59,6 +59,42 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// Give takes what is not marked, in order, and leaves the rest, in order.
+func TestBatchGive(t *testing.T) {
+	s := newSlab(t, 8)
+	from, to := NewBatch(s, 6), NewBatch(s, 6)
+	to.Add(s.Get())
+	s.At(to.Index(0)).Drop = DropNone
+	for k := range 6 {
+		i := s.Get()
+		from.Add(i)
+		s.At(i).Drop = DropNone
+		if k%3 == 1 {
+			from.Drop(k, DropFiltered)
+		}
+	}
+	var kept, moved []uint32
+	for k := range 6 {
+		if k%3 == 1 {
+			kept = append(kept, from.Index(k))
+		} else {
+			moved = append(moved, from.Index(k))
+		}
+	}
+	from.Give(to)
+	if from.Len() != 2 || from.Index(0) != kept[0] || from.Index(1) != kept[1] {
+		t.Errorf("%d packets are left", from.Len())
+	}
+	for k, i := range moved {
+		if to.Index(k+1) != i {
+			t.Errorf("place %d: packet %d, want %d", k+1, to.Index(k+1), i)
+		}
+	}
+	if from.Give(to); from.Len() != 2 || to.Len() != 5 {
+		t.Error("marked packets were moved")
+	}
+}
+
 func TestDropTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for d := range NumDrops {
