@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/internal/check"
 	"github.com/millrace-net/millrace/mem"
 )
 
@@ -146,6 +147,35 @@ func TestCountersHighOrder(t *testing.T) {
 		expect(t, p, "recycled", want)
 		law(t, p, r)
 	}
+}
+
+// Renew counts as the Put and the Alloc that it stands for. Who still has a
+// reference keeps the page, and it comes home later.
+func TestRenew(t *testing.T) {
+	p, r := newPool(t, Config{}, 4096, 64)
+	page := alloc(t, p, 1)[0]
+	want := p.Stats()
+	if !p.Renew(page, Bias) || page.Meta().Refs != Bias {
+		t.Errorf("all references back: %+v", page.Meta())
+	}
+	want.RecycleCached, want.AllocFast = 1, want.AllocFast+1
+	expect(t, p, "renewed", want)
+	if p.Renew(page, Bias-1) || page.Meta().Refs != 1 || p.Books().Out != 1 {
+		t.Errorf("one reference out: %+v, %+v", page.Meta(), p.Books())
+	}
+	expect(t, p, "with its user", want)
+	p.Put(page, 1)
+	want.RecycleCached++
+	expect(t, p, "home", want)
+	law(t, p, r)
+	if check.On {
+		return
+	}
+	if p.Renew(page, Bias) {
+		t.Error("a free page was renewed")
+	}
+	want.BadPut++
+	expect(t, p, "bad", want)
 }
 
 // A page of another node is released; the pages behind it stay in the ring.

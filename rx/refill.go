@@ -8,8 +8,8 @@ import (
 
 // refillStriding posts WQEs on fresh pages once Plan.Bulk of them are missing
 // (facts/mlx5e.md 3.9). The pages of an index are released when it is filled
-// again, so that they pass through the pool's cache. If pages run out, those
-// of all other free WQEs are released too, and it is tried once more.
+// again. If pages run out, those of all other free WQEs are released too, and
+// it is tried once more.
 func refillStriding(q *Queue) {
 	missing := len(q.consumed) - 1 - int(q.posted)
 	if missing < q.plan.Bulk {
@@ -17,14 +17,12 @@ func refillStriding(q *Queue) {
 	}
 	before := q.counter
 	for range missing {
-		q.release(uint32(q.head))
-		if q.take(1) == 0 {
+		if !q.renew(uint32(q.head)) {
 			q.reclaimStriding()
-			if q.take(1) == 0 {
+			if !q.renew(uint32(q.head)) {
 				break
 			}
 		}
-		q.install(uint32(q.head), q.scratch[:q.groupPages])
 		q.push()
 	}
 	if q.counter != before {
@@ -43,30 +41,24 @@ func (q *Queue) reclaimStriding() {
 	}
 }
 
-// refillCyclic posts WQEs a unit at a time, and only whole groups: a page must
-// not be replaced while an older WQE of its group is still out (facts/mlx5e.md
-// 3.2). What a unit got before pages ran out is posted.
+// refillCyclic posts WQEs, and only whole groups: a page must not be replaced
+// while an older WQE of its group is still out (facts/mlx5e.md 3.2).
 func refillCyclic(q *Queue) {
 	missing := q.plan.WQEs - int(q.posted)
 	if missing < q.plan.Bulk {
 		return
 	}
 	before := q.counter
-	groups := missing >> q.groupShift
-	for groups > 0 {
-		n := min(groups, q.plan.Unit>>q.groupShift)
-		q.releaseGroups(n)
-		got := q.take(n)
-		if got == 0 {
-			q.releaseGroups(groups)
-			got = q.take(n)
+	for groups := missing >> q.groupShift; groups > 0; groups-- {
+		if !q.renew(q.group(0)) {
+			for i := range groups {
+				q.release(q.group(i))
+			}
+			if !q.renew(q.group(0)) {
+				break
+			}
 		}
-		for i := range got {
-			q.postGroup(q.scratch[i*int(q.groupPages):][:q.groupPages])
-		}
-		if groups -= n; got < n {
-			break
-		}
+		q.postGroup()
 	}
 	if q.counter != before {
 		q.rq.Producer.Ring(q.counter & 0xffff)
@@ -78,16 +70,8 @@ func (q *Queue) group(i int) uint32 {
 	return ((q.counter + uint32(i)<<q.groupShift) & q.wqeMask) >> q.groupShift
 }
 
-func (q *Queue) releaseGroups(n int) {
-	for i := range n {
-		q.release(q.group(i))
-	}
-}
-
-// postGroup gives the next group its pages and writes its segments.
-func (q *Queue) postGroup(refs []mem.Ref) {
-	group := q.group(0)
-	q.install(group, refs)
+// postGroup writes the segments of the next group and gives them to the device.
+func (q *Queue) postGroup() {
 	for range q.plan.Group {
 		wqe := q.counter & q.wqeMask
 		segments := q.rq.Segments[int(wqe)*q.rq.SegsPerWQE:]
@@ -106,37 +90,47 @@ func (q *Queue) postGroup(refs []mem.Ref) {
 // memoryKey names the queue's domain in the segments of a cyclic queue.
 const memoryKey = 0x200
 
-// take allocates the pages of n groups into scratch and reports how many
-// groups have all of theirs. The pages of an incomplete one go back.
-func (q *Queue) take(n int) int {
-	want := n * int(q.groupPages)
-	got := q.pool.Alloc(q.scratch[:want])
-	if got == want {
-		return n
+// renew puts a page with all its references into every slot of a group. A page
+// that no packet holds any more stays where it is, as if it had gone through the
+// pool's cache, which gives the last one first; for others the pool gives fresh
+// ones. false: it has too few, and slots are empty.
+func (q *Queue) renew(group uint32) bool {
+	slots := q.pages[group*q.groupPages:][:q.groupPages]
+	empty := 0
+	for k := range slots {
+		pg := &slots[k]
+		if pg.ref == mem.None || !q.pool.Renew(pg.ref, pagepool.Bias-int32(pg.refs)) {
+			pg.ref = mem.None
+			empty++
+		}
+		pg.refs = 0
 	}
-	q.count.buffAllocErr++
-	n = got / int(q.groupPages)
-	for _, ref := range q.scratch[n*int(q.groupPages) : got] {
-		q.pool.Put(ref, pagepool.Bias)
-	}
-	return n
+	return empty == 0 || q.install(group, slots, empty)
 }
 
-// install puts fresh pages into the slots of a group, which are empty. The
-// translation of a WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, refs []mem.Ref) {
-	slots := q.pages[group*q.groupPages:][:len(refs)]
+// install puts fresh pages into the empty slots of a group. The translation of a
+// WQE has more entries than it has pages.
+func (q *Queue) install(group uint32, slots []page, empty int) bool {
+	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
-		mtt = q.rq.MTT[group*q.mttsPerWQE:][:len(refs)]
+		mtt = q.rq.MTT[group*q.mttsPerWQE:][:len(slots)]
 	}
-	for k, ref := range refs {
-		iova := ref.Meta().IOVA
-		slots[k] = page{ref: ref, iova: iova}
+	for k := 0; len(refs) > 0; k++ {
+		if slots[k].ref != mem.None {
+			continue
+		}
+		iova := refs[0].Meta().IOVA
+		slots[k] = page{ref: refs[0], iova: iova}
 		if k < len(mtt) {
 			mtt[k] = iova | desc.MTTRead | desc.MTTWrite
 		}
+		refs, empty = refs[1:], empty-1
 	}
+	if empty > 0 {
+		q.count.buffAllocErr++
+	}
+	return empty == 0
 }
 
 // release gives the ring's references on the pages of a group back to the
