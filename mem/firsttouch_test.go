@@ -48,7 +48,7 @@ func touch(r *Region, order []int, ahead int) (zero byte) {
 		if ahead > 0 {
 			next := order[(i+ahead)%len(order)]
 			p := r.Ref(next).At(78, 128)
-			Prefetch4(p, unsafe.Add(p, 64), nil, nil)
+			Prefetch(p, unsafe.Add(p, 64), p, p, 0)
 		}
 		b := r.Ref(page).Bytes(78+uint32(zero), 128)
 		zero += b[0] + b[64]

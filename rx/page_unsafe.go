@@ -45,14 +45,20 @@ func (q *Queue) shared(ref mem.Ref, off uint32) *packet.SharedInfo {
 	return (*packet.SharedInfo)(q.at(ref, off))
 }
 
-// prefetchStride asks for the lines that the frame q.distance strides ahead
-// of at will touch: two of its headers, the record of its page, and the
-// SharedInfo it has if it is as long as this one. If it is UDP as this one, its
-// headers are in one line, and the other would cost a fetch from memory for
-// nothing. The caller has checked that the stride is one of the same WQE. No
-// byte is read, so it may come before the sync, and before the device has
-// written.
-func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
+// due reports whether the frame q.distance strides ahead of at is the first of
+// those that one call asks for, and in the same WQE.
+func (q *Queue) due(at place) bool {
+	ahead := at.index + q.distance
+	return ahead&q.pairMask == 0 && ahead < q.strides
+}
+
+// prefetchStrides asks for the lines that the frame q.distance strides ahead
+// of at will touch, and the one behind it where two or more lie in a page: two
+// of its headers, the SharedInfo it has if it is as long as this one, and the
+// record of the page. If it is UDP as this one, its headers are in one line, and
+// the other would cost a fetch from memory for nothing. No byte is read, so it
+// may come before the sync, and before the device has written.
+func (q *Queue) prefetchStrides(at place, room uint32, c *desc.CQE) {
 	ref, stride := q.ahead(at, q.aheadBytes)
 	first := unsafe.Add(stride, q.headroom)
 	second := unsafe.Add(first, 64)
@@ -66,7 +72,7 @@ func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
-	mem.Prefetch4(first, second, meta, shared)
+	mem.Prefetch(first, second, shared, meta, uintptr(q.pairBytes))
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for
@@ -75,7 +81,7 @@ func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
 func (q *Queue) prefetchNext(at place, strides uint32) {
 	ref, first := q.ahead(at, strides<<(q.strideShift&31))
 	second, meta := unsafe.Add(first, 64), q.record(ref)
-	mem.Prefetch4(first, second, meta, meta)
+	mem.Prefetch(first, second, meta, meta, 0)
 }
 
 // ahead is the stride so many bytes behind the one at at.

@@ -59,6 +59,7 @@ type geometry struct {
 	groupShift  uint8 // cyclic: log2 of Plan.Group
 	headroom    uint32
 	maxFrame    uint32
+	shortMax    uint32 // striding: most bytes of a frame in one stride
 	pageBytes   uint32
 	strides     uint32 // in a WQE
 	groupPages  uint32
@@ -66,6 +67,8 @@ type geometry struct {
 	wqeMask     uint32 // WQEs less one
 	distance    uint32 // strides to prefetch ahead; behind every WQE when off
 	aheadBytes  uint32 // the same in bytes
+	pairMask    uint32 // 1: two strides of a page are prefetched at a time
+	pairBytes   uint32 // from one to the other; 0: there is one
 }
 
 // metadata is what the builders take from completions.
@@ -74,10 +77,11 @@ type metadata struct {
 	lro       bool
 	parsed    bool // header copy
 	hash      bool
-	sum       bool  // the device's sum over all bytes
-	verdict   bool  // the device's verdict
-	trusting  bool  // the verdict and not the sum
-	stampMask int64 // 0 or all ones
+	hashTypes *[256]packet.HashType // by what the completion says; without hash all none
+	sum       bool                  // the device's sum over all bytes
+	verdict   bool                  // the device's verdict
+	trusting  bool                  // the verdict and not the sum
+	stampMask int64                 // 0 or all ones
 }
 
 // A segment is where a data segment of a cyclic group lies: page of the group
@@ -95,12 +99,16 @@ func geometryOf(p *Plan) geometry {
 	}
 	if p.Type == desc.Striding {
 		g.strideShift = log2(p.StrideBytes)
+		g.shortMax = uint32(min(p.MaxFrame, p.StrideBytes))
 	}
 	switch {
 	case p.OwnStride:
 		g.distance = 0
 	case p.Distance > 0 && p.Linear:
 		g.distance, g.aheadBytes = uint32(p.Distance), uint32(p.Distance*p.StrideBytes)
+		if p.StrideBytes < p.PageBytes {
+			g.pairMask, g.pairBytes = 1, uint32(p.StrideBytes)
+		}
 	case p.Distance > 0:
 		g.distance = 0
 	}
@@ -116,6 +124,10 @@ func metadataOf(c Config) metadata {
 		verdict: c.Offloads.Checksum != ChecksumOff,
 	}
 	m.trusting = m.verdict && !m.sum
+	m.hashTypes = new([256]packet.HashType)
+	if m.hash {
+		m.hashTypes = &hashTypes
+	}
 	if c.Offloads.Timestamps {
 		m.stampMask = -1
 	}
