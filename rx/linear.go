@@ -17,8 +17,11 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	room := align64(q.headroom + at.n)
+	if !q.primed {
+		q.prime(at, room, c)
+	}
 	if q.due(at) {
-		q.prefetchStrides(at, room, c)
+		q.prefetchStrides(at, at.index+q.distance, room, c)
 	}
 	pg := &q.pages[at.slot]
 	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)

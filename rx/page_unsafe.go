@@ -45,21 +45,32 @@ func (q *Queue) shared(ref mem.Ref, off uint32) *packet.SharedInfo {
 	return (*packet.SharedInfo)(q.at(ref, off))
 }
 
-// due reports whether the frame q.distance strides ahead of at is the first of
-// those that one call asks for, and in the same WQE.
+// due reports whether the frame q.distance strides ahead of at is to be asked
+// for: it is in the same WQE, and the first of those that one call asks for.
 func (q *Queue) due(at place) bool {
 	ahead := at.index + q.distance
 	return ahead&q.pairMask == 0 && ahead < q.strides
 }
 
-// prefetchStrides asks for the lines that the frame q.distance strides ahead
-// of at will touch, and the one behind it where two or more lie in a page: two
-// of its headers, the SharedInfo it has if it is as long as this one, and the
-// record of the page. If it is UDP as this one, its headers are in one line, and
-// the other would cost a fetch from memory for nothing. No byte is read, so it
-// may come before the sync, and before the device has written.
-func (q *Queue) prefetchStrides(at place, room uint32, c *desc.CQE) {
-	ref, stride := q.ahead(at, q.aheadBytes)
+// prime asks for the frame at hand and those up to q.distance behind it. It
+// comes with the first frame of a poll: what the last poll asked for beyond its
+// own frames was too early, if the device wrote it since.
+func (q *Queue) prime(at place, room uint32, c *desc.CQE) {
+	q.primed = true
+	end := min(at.index+q.distance, q.strides)
+	for i := at.index &^ q.pairMask; i < end; i += 1 + q.pairMask {
+		q.prefetchStrides(at, i, room, c)
+	}
+}
+
+// prefetchStrides asks for the lines that the frame in stride i will touch, and
+// the one behind it where two or more lie in a page: two of its headers, the
+// SharedInfo it has if it is as long as that in at, and the record of the page.
+// If it is UDP as this one, its headers are in one line, and the other would
+// cost a fetch from memory for nothing. No byte is read, so it may come before
+// the sync, and before the device has written. The stride is one of the WQE.
+func (q *Queue) prefetchStrides(at place, i, room uint32, c *desc.CQE) {
+	ref, stride := q.ahead(at, (i-at.index)<<(q.strideShift&31))
 	first := unsafe.Add(stride, q.headroom)
 	second := unsafe.Add(first, 64)
 	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
@@ -84,7 +95,8 @@ func (q *Queue) prefetchNext(at place, strides uint32) {
 	mem.Prefetch(first, second, meta, meta, 0)
 }
 
-// ahead is the stride so many bytes behind the one at at.
+// ahead is the stride so many bytes behind the one at at, modulo 2³² for one in
+// front of it in the same page.
 func (q *Queue) ahead(at place, bytes uint32) (mem.Ref, unsafe.Pointer) {
 	off := at.off + bytes
 	ref := q.pages[at.slot+off>>(q.pageShift&31)].ref

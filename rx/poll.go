@@ -21,6 +21,7 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 	if q.xdp != nil {
 		q.xdp.begin()
 	}
+	q.primed = !q.unprimed
 	budget = min(budget, b.Room())
 	before, held := q.cc, b.Len()
 	n := q.harvest(q, b, budget)

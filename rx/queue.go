@@ -26,6 +26,7 @@ type Queue struct {
 	geometry
 	metadata
 	prefetch Prefetch
+	primed   bool // this poll has asked for the first frames
 	count    counters
 	xdp      *stage // nil without a program
 
@@ -66,7 +67,7 @@ type geometry struct {
 	mttsPerWQE  uint32
 	wqeMask     uint32 // WQEs less one
 	distance    uint32 // strides to prefetch ahead; behind every WQE when off
-	aheadBytes  uint32 // the same in bytes
+	unprimed    bool   // each poll begins with asking for so many
 	pairMask    uint32 // 1: two strides of a page are prefetched at a time
 	pairBytes   uint32 // from one to the other; 0: there is one
 }
@@ -105,7 +106,7 @@ func geometryOf(p *Plan) geometry {
 	case p.OwnStride:
 		g.distance = 0
 	case p.Distance > 0 && p.Linear:
-		g.distance, g.aheadBytes = uint32(p.Distance), uint32(p.Distance*p.StrideBytes)
+		g.distance, g.unprimed = uint32(p.Distance), true
 		if p.StrideBytes < p.PageBytes {
 			g.pairMask, g.pairBytes = 1, uint32(p.StrideBytes)
 		}
