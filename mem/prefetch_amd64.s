@@ -2,17 +2,19 @@
 
 #include "textflag.h"
 
-// func Prefetch(a, b, c, d unsafe.Pointer, step uintptr)
-TEXT ·Prefetch(SB), NOSPLIT, $0-40
+// func Prefetch(a, b, c, d, e unsafe.Pointer, step uintptr)
+TEXT ·Prefetch(SB), NOSPLIT, $0-48
 	MOVQ       a+0(FP), AX
 	MOVQ       b+8(FP), BX
 	MOVQ       c+16(FP), CX
 	MOVQ       d+24(FP), DX
-	MOVQ       step+32(FP), SI
+	MOVQ       e+32(FP), DI
+	MOVQ       step+40(FP), SI
 	PREFETCHT0 (AX)
 	PREFETCHT0 (BX)
 	PREFETCHT0 (CX)
 	PREFETCHT0 (DX)
+	PREFETCHT0 (DI)
 	PREFETCHT0 (AX)(SI*1)
 	PREFETCHT0 (BX)(SI*1)
 	PREFETCHT0 (CX)(SI*1)

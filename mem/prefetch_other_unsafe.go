@@ -5,4 +5,4 @@ package mem
 import "unsafe"
 
 // Prefetch does nothing on this architecture.
-func Prefetch(a, b, c, d unsafe.Pointer, step uintptr) {}
+func Prefetch(a, b, c, d, e unsafe.Pointer, step uintptr) {}

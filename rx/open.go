@@ -28,7 +28,7 @@ func New(cfg Config, dom *dma.Domain) (q *Queue, err error) {
 	}
 	q = &Queue{
 		plan: plan, cfg: cfg, dom: dom, prefetch: cfg.Prefetch,
-		geometry: geometryOf(&plan), metadata: metadataOf(cfg),
+		geometry: geometryOf(&plan, cfg.Prefetch.SkipShared), metadata: metadataOf(cfg),
 	}
 	defer func() {
 		if err != nil {

@@ -52,53 +52,68 @@ func (q *Queue) due(at place) bool {
 	return ahead&q.pairMask == 0 && ahead < q.strides
 }
 
-// prime asks for the frame at hand and those up to q.distance behind it. It
-// comes with the first frame of a poll: what the last poll asked for beyond its
-// own frames was too early, if the device wrote it since.
-func (q *Queue) prime(at place, room uint32, c *desc.CQE) {
-	q.primed = true
+// expect keeps what prefetches assume: frames like this one. If it is UDP, its
+// headers are in one line, and the other would cost a fetch from memory for
+// nothing.
+func (q *Queue) expect(room uint32, c *desc.CQE) {
+	q.second, q.room = 64, room
+	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
+		q.second = 0
+	}
+}
+
+// prefetchFirst begins a poll that has something to take: it asks for the frames
+// up to q.distance. What the last poll asked for beyond its own frames was too
+// early if the device wrote it since.
+func (q *Queue) prefetchFirst() {
+	ix := uint32(q.current)
+	if int(ix) >= len(q.consumed) || !q.cq.At(q.cc).Own().ReadyIn(q.cq.Lap(q.cc)) {
+		return
+	}
+	at := q.placeAt(ix, q.consumed[ix], 0)
 	end := min(at.index+q.distance, q.strides)
-	for i := at.index &^ q.pairMask; i < end; i += 1 + q.pairMask {
-		q.prefetchStrides(at, i, room, c)
+	for i := (at.index + q.pairMask) &^ q.pairMask; i < end; i += 1 + q.pairMask {
+		q.prefetchStrides(at, i)
 	}
 }
 
 // prefetchStrides asks for the lines that the frame in stride i will touch, and
-// the one behind it where two or more lie in a page: two of its headers, the
-// SharedInfo it has if it is as long as that in at, and the record of the page.
-// If it is UDP as this one, its headers are in one line, and the other would
-// cost a fetch from memory for nothing. No byte is read, so it may come before
-// the sync, and before the device has written. The stride is one of the WQE.
-func (q *Queue) prefetchStrides(at place, i, room uint32, c *desc.CQE) {
-	ref, stride := q.ahead(at, (i-at.index)<<(q.strideShift&31))
-	first := unsafe.Add(stride, q.headroom)
-	second := unsafe.Add(first, 64)
-	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
-		second = first
-	}
-	shared, meta := unsafe.Add(stride, room), q.record(ref)
-	if q.prefetch.SkipShared {
-		shared = first
-	}
+// where q.pairMask is 1 for those of the frame behind it: two of its headers, the
+// record of the page, and the SharedInfo. Both strides are of the WQE of at and
+// behind it. No byte is read, so it may come before the sync, and before the
+// device has written.
+func (q *Queue) prefetchStrides(at place, i uint32) {
+	ref, stride := q.ahead(at, i)
+	first, meta := unsafe.Add(stride, q.headroom), q.record(ref)
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
-	mem.Prefetch(first, second, shared, meta, uintptr(q.pairBytes))
+	if !q.prefetch.SkipShared {
+		// Two strides are of one page.
+		mem.Prefetch(first, unsafe.Add(first, q.second), unsafe.Add(stride, q.room), meta, meta,
+			uintptr(q.pairBytes))
+		return
+	}
+	ref, stride = q.ahead(at, i+q.pairMask)
+	next, nextMeta := unsafe.Add(stride, q.headroom), q.record(ref)
+	if q.prefetch.SkipMeta {
+		nextMeta = next
+	}
+	mem.Prefetch(first, next, first, meta, nextMeta, uintptr(q.second))
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for
 // the record of its page. The caller has checked that the stride, so many
 // behind, is one of the same WQE.
 func (q *Queue) prefetchNext(at place, strides uint32) {
-	ref, first := q.ahead(at, strides<<(q.strideShift&31))
+	ref, first := q.ahead(at, at.index+strides)
 	second, meta := unsafe.Add(first, 64), q.record(ref)
-	mem.Prefetch(first, second, meta, meta, 0)
+	mem.Prefetch(first, second, meta, meta, meta, 0)
 }
 
-// ahead is the stride so many bytes behind the one at at, modulo 2³² for one in
-// front of it in the same page.
-func (q *Queue) ahead(at place, bytes uint32) (mem.Ref, unsafe.Pointer) {
-	off := at.off + bytes
+// ahead is stride i, behind the one at at in its WQE.
+func (q *Queue) ahead(at place, i uint32) (mem.Ref, unsafe.Pointer) {
+	off := at.off + (i-at.index)<<(q.strideShift&31)
 	ref := q.pages[at.slot+off>>(q.pageShift&31)].ref
 	return ref, q.at(ref, off&(q.pageBytes-1))
 }

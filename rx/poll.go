@@ -21,7 +21,9 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 	if q.xdp != nil {
 		q.xdp.begin()
 	}
-	q.primed = !q.unprimed
+	if q.plan.Linear && q.plan.Distance > 0 {
+		q.prefetchFirst()
+	}
 	budget = min(budget, b.Room())
 	before, held := q.cc, b.Len()
 	n := q.harvest(q, b, budget)

@@ -26,7 +26,8 @@ type Queue struct {
 	geometry
 	metadata
 	prefetch Prefetch
-	primed   bool // this poll has asked for the first frames
+	second   uint32 // bytes to the second line of headers, 0 if there is none
+	room     uint32 // from the start of a stride to the SharedInfo
 	count    counters
 	xdp      *stage // nil without a program
 
@@ -38,6 +39,7 @@ type Queue struct {
 	counter uint32 // WQEs ever posted; runs freely
 	head    uint16 // striding: the entry to be posted next
 	tail    uint16 // striding: the last entry of the free chain
+	current uint16 // striding: the entry that the device fills
 	fault   bool   // restart the queue
 	faultAt uint32 // cc when fault was set
 	layout  []segment
@@ -67,9 +69,8 @@ type geometry struct {
 	mttsPerWQE  uint32
 	wqeMask     uint32 // WQEs less one
 	distance    uint32 // strides to prefetch ahead; behind every WQE when off
-	unprimed    bool   // each poll begins with asking for so many
-	pairMask    uint32 // 1: two strides of a page are prefetched at a time
-	pairBytes   uint32 // from one to the other; 0: there is one
+	pairMask    uint32 // 1: two strides are prefetched at a time
+	pairBytes   uint32 // from one to the other in a page; 0: a page has one
 }
 
 // metadata is what the builders take from completions.
@@ -89,7 +90,7 @@ type metadata struct {
 // and offset in it.
 type segment struct{ page, off uint32 }
 
-func geometryOf(p *Plan) geometry {
+func geometryOf(p *Plan, skipShared bool) geometry {
 	g := geometry{
 		pageShift: log2(p.PageBytes), groupShift: log2(p.Group),
 		headroom: uint32(p.Headroom), maxFrame: uint32(p.MaxFrame),
@@ -106,9 +107,11 @@ func geometryOf(p *Plan) geometry {
 	case p.OwnStride:
 		g.distance = 0
 	case p.Distance > 0 && p.Linear:
-		g.distance, g.unprimed = uint32(p.Distance), true
+		g.distance = uint32(p.Distance)
 		if p.StrideBytes < p.PageBytes {
 			g.pairMask, g.pairBytes = 1, uint32(p.StrideBytes)
+		} else if skipShared {
+			g.pairMask = 1
 		}
 	case p.Distance > 0:
 		g.distance = 0

@@ -83,6 +83,7 @@ func (q *Queue) locateAny(c *desc.CQE, w desc.OwnWord) (at place, ok bool) {
 func (q *Queue) use(ix, end uint32) {
 	q.consumed[ix] = end
 	if end == q.strides {
+		q.current = q.rq.List[ix].Next()
 		q.rq.List[q.tail].SetNext(uint16(ix))
 		q.tail = uint16(ix)
 		q.posted--

@@ -60,7 +60,6 @@ func (q *Queue) openXDP() (err error) {
 	fill(&send.Number, c.Queue)
 	x.send, err = xdp.NewSendQueue(send, q.dom)
 	x.program.Store(&c.XDP.Program)
-	q.prefetch.SkipShared = true // a program drops, and no SharedInfo is touched
 	q.xdp = x
 	return err
 }

@@ -15,11 +15,9 @@ func acceptLinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	room := align64(q.headroom + at.n)
-	if !q.primed {
-		q.prime(at, room, c)
-	}
 	if q.due(at) {
-		q.prefetchStrides(at, at.index+q.distance, room, c)
+		q.expect(room, c)
+		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]
 	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)
