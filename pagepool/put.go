@@ -38,12 +38,15 @@ func (p *Pool) Put(page mem.Ref, n int32) {
 // as if it had been taken. Budget: 3 ns.
 func (p *Pool) Renew(page mem.Ref, n int32) bool {
 	m := page.Meta()
-	if m.Refs != n || !isOut(m, p.owner, n) {
-		p.Put(page, n)
-		return false
-	}
 	if check.On {
 		p.givers.note(page)
+	}
+	if !isOut(m, p.owner, n) {
+		p.odd(page, n)
+		return false
+	}
+	if m.Refs -= n; m.Refs != 0 {
+		return false
 	}
 	p.clean(page, m)
 	m.Refs = Bias

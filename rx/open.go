@@ -89,7 +89,7 @@ func (q *Queue) openMemory() (err error) {
 	})
 	q.arena = arenaOf(region)
 	q.pages = make([]page, p.Pages)
-	q.scratch = make([]mem.Ref, p.GroupPages)
+	q.scratch = make([]mem.Ref, p.Unit/p.Group*p.GroupPages)
 	return err
 }
 

@@ -27,6 +27,7 @@ type Plan struct {
 	Group      int // WQEs that share pages; 1 in a striding queue
 	GroupPages int
 	Bulk       int // WQEs missing before a refill begins
+	Unit       int // WQEs refilled at a time, a multiple of Group
 
 	CQEntries int
 	Pages     int  // posted when the ring is full, filler page not counted
@@ -165,7 +166,7 @@ func (p *Plan) striding(c Config) error {
 			"entries each, above %d in all: halve Entries or use larger pages",
 			c.Entries, c.MTU, p.WQEs, p.MTTsPerWQE, desc.MaxMTTs)
 	}
-	p.Bulk = min(2, p.WQEs/2-1)
+	p.Bulk, p.Unit = min(2, p.WQEs/2-1), 1
 	p.CQEntries = p.WQEs * p.Strides
 	return nil
 }
@@ -240,7 +241,7 @@ func (p *Plan) place(visit func(page, off int)) (pages int) {
 	return pages
 }
 
-// bulk sizes refills (facts/mlx5e.md 3.2).
+// bulk sizes refills so that the pages of one unit fit the pool's batch of 64.
 func (p *Plan) bulk() {
 	const most = 512 << 10
 	sum := 0
@@ -251,6 +252,7 @@ func (p *Plan) bulk() {
 		sum = align(sum, p.PageBytes)
 	}
 	p.Bulk = max(ceil(min(most, p.WQEs/4*sum), sum), p.Group)
+	p.Unit = align(ceil(p.Bulk, ceil(most, 64*p.PageBytes)), p.Group)
 }
 
 func align(n, to int) int { return (n + to - 1) / to * to }

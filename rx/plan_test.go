@@ -98,26 +98,26 @@ func TestPlan(t *testing.T) {
 // 3.2), and refills are cut so that the pages of one fit the pool's batch.
 func TestCyclicPlan(t *testing.T) {
 	for _, c := range []struct {
-		mtu, page    int
-		frags        []Frag
-		group, pages int
-		bulk, ring   int
+		mtu, page        int
+		frags            []Frag
+		group, pages     int
+		bulk, unit, ring int
 	}{
 		{mtu: 1500, page: 4096, frags: []Frag{{1522, 2048}},
-			group: 2, pages: 1, bulk: 256, ring: 512},
+			group: 2, pages: 1, bulk: 256, unit: 128, ring: 512},
 		{mtu: 3600, page: 4096, frags: []Frag{{3622, 4096}},
-			group: 1, pages: 1, bulk: 128, ring: 1024},
+			group: 1, pages: 1, bulk: 128, unit: 64, ring: 1024},
 		{mtu: 3691, page: 4096, frags: []Frag{{1664, 2048}, {2048, 2048}, {1, 64}},
-			group: 2, pages: 3, bulk: 64, ring: 1536},
+			group: 2, pages: 3, bulk: 64, unit: 32, ring: 1536},
 		{mtu: 5700, page: 4096, frags: []Frag{{1664, 2048}, {2048, 2048}, {2010, 2048}},
-			group: 2, pages: 3, bulk: 64, ring: 1536},
+			group: 2, pages: 3, bulk: 64, unit: 32, ring: 1536},
 		{mtu: 9000, page: 4096,
 			frags: []Frag{{1664, 2048}, {2048, 2048}, {2048, 2048}, {3262, 4096}},
-			group: 1, pages: 3, bulk: 43, ring: 3072},
+			group: 1, pages: 3, bulk: 43, unit: 22, ring: 3072},
 		{mtu: 9835, page: 4096, frags: []Frag{{3712, 4096}, {4096, 4096}, {2049, 4096}},
-			group: 1, pages: 3, bulk: 43, ring: 3072},
+			group: 1, pages: 3, bulk: 43, unit: 22, ring: 3072},
 		{mtu: 1500, page: 65536, frags: []Frag{{1522, 2048}},
-			group: 32, pages: 1, bulk: 256, ring: 32},
+			group: 32, pages: 1, bulk: 256, unit: 256, ring: 32},
 	} {
 		cfg := Config{Type: Cyclic, MTU: c.mtu, Memory: Memory{PageBytes: c.page}}
 		p, err := cfg.Plan()
@@ -132,9 +132,9 @@ func TestCyclicPlan(t *testing.T) {
 			}
 		}
 		if p.Group != c.group || p.GroupPages != c.pages || p.Bulk != c.bulk ||
-			p.Pages != c.ring {
-			t.Errorf("MTU %d: group %d in %d pages, bulk %d, %d pages; want %+v",
-				c.mtu, p.Group, p.GroupPages, p.Bulk, p.Pages, c)
+			p.Unit != c.unit || p.Pages != c.ring {
+			t.Errorf("MTU %d: group %d in %d pages, bulk %d, unit %d, %d pages; want %+v",
+				c.mtu, p.Group, p.GroupPages, p.Bulk, p.Unit, p.Pages, c)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestCyclicPlacement(t *testing.T) {
 				}
 				last, end, k = pg, off+f.Stride, k+1
 			})
-			if p.Bulk > p.WQEs || p.GroupPages < 1 {
+			if p.Unit%p.Group != 0 || p.Bulk > p.WQEs || p.GroupPages < 1 {
 				t.Fatalf("MTU %d, pages of %d: %+v", mtu, page, p)
 			}
 		}

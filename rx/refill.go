@@ -17,9 +17,9 @@ func refillStriding(q *Queue) {
 	}
 	before := q.counter
 	for range missing {
-		if !q.renew(uint32(q.head)) {
+		if q.renew(uint32(q.head), 1) == 0 {
 			q.reclaimStriding()
-			if !q.renew(uint32(q.head)) {
+			if q.renew(uint32(q.head), 1) == 0 {
 				break
 			}
 		}
@@ -49,16 +49,21 @@ func refillCyclic(q *Queue) {
 		return
 	}
 	before := q.counter
-	for groups := missing >> q.groupShift; groups > 0; groups-- {
-		if !q.renew(q.group(0)) {
+	for groups := uint32(missing) >> q.groupShift; groups > 0; {
+		n := min(groups, q.wqeMask>>q.groupShift+1-q.group(0), uint32(q.plan.Unit>>q.groupShift))
+		got := q.renew(q.group(0), n)
+		if got == 0 {
 			for i := range groups {
-				q.release(q.group(i))
+				q.release(q.group(int(i)))
 			}
-			if !q.renew(q.group(0)) {
+			if got = q.renew(q.group(0), n); got == 0 {
 				break
 			}
 		}
-		q.postGroup()
+		for range got {
+			q.postGroup()
+		}
+		groups -= got
 	}
 	if q.counter != before {
 		q.rq.Producer.Ring(q.counter & 0xffff)
@@ -90,12 +95,13 @@ func (q *Queue) postGroup() {
 // memoryKey names the queue's domain in the segments of a cyclic queue.
 const memoryKey = 0x200
 
-// renew puts a page with all its references into every slot of a group. A page
-// that no packet holds any more stays where it is, as if it had gone through the
-// pool's cache, which gives the last one first; for others the pool gives fresh
-// ones. false: it has too few, and slots are empty.
-func (q *Queue) renew(group uint32) bool {
-	slots := q.pages[group*q.groupPages:][:q.groupPages]
+// renew puts a page with all its references into every slot of n groups and
+// reports how many, the first ones, have all of theirs. A page that no packet
+// holds any more stays where it is, as if it had gone through the pool's cache,
+// which gives the last one first; for others the pool gives fresh ones. If it has
+// too few, slots stay empty.
+func (q *Queue) renew(group, n uint32) uint32 {
+	slots := q.pages[group*q.groupPages:][:n*q.groupPages]
 	empty := 0
 	for k := range slots {
 		pg := &slots[k]
@@ -105,32 +111,37 @@ func (q *Queue) renew(group uint32) bool {
 		}
 		pg.refs = 0
 	}
-	return empty == 0 || q.install(group, slots, empty)
+	if empty > 0 {
+		return q.install(group, slots, empty)
+	}
+	return n
 }
 
-// install puts fresh pages into the empty slots of a group. The translation of a
-// WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, slots []page, empty int) bool {
+// install puts fresh pages into the empty slots of some groups. The translation
+// of a WQE has more entries than it has pages.
+func (q *Queue) install(group uint32, slots []page, empty int) uint32 {
 	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
 		mtt = q.rq.MTT[group*q.mttsPerWQE:][:len(slots)]
 	}
-	for k := 0; len(refs) > 0; k++ {
+	k := 0
+	for ; k < len(slots); k++ {
 		if slots[k].ref != mem.None {
 			continue
+		}
+		if len(refs) == 0 {
+			q.count.buffAllocErr++
+			break
 		}
 		iova := refs[0].Meta().IOVA
 		slots[k] = page{ref: refs[0], iova: iova}
 		if k < len(mtt) {
 			mtt[k] = iova | desc.MTTRead | desc.MTTWrite
 		}
-		refs, empty = refs[1:], empty-1
+		refs = refs[1:]
 	}
-	if empty > 0 {
-		q.count.buffAllocErr++
-	}
-	return empty == 0
+	return uint32(k) / q.groupPages
 }
 
 // release gives the ring's references on the pages of a group back to the
