@@ -153,25 +153,27 @@ func TestCountersHighOrder(t *testing.T) {
 // reference keeps the page, and it comes home later.
 func TestRenew(t *testing.T) {
 	p, r := newPool(t, Config{}, 4096, 64)
-	page := alloc(t, p, 1)[0]
+	pages := alloc(t, p, 2)
 	want := p.Stats()
-	if !p.Renew(page, Bias) || page.Meta().Refs != Bias {
-		t.Errorf("all references back: %+v", page.Meta())
+	slots := []Slot{{Page: pages[0], Given: 1, IOVA: 1}, {}, {Page: pages[1], IOVA: 2}}
+	if n := p.Renew(slots); n != 2 || slots[2] != (Slot{Page: pages[1], IOVA: 2}) ||
+		slots[0] != (Slot{}) {
+		t.Errorf("%d empty: %+v", n, slots)
+	}
+	if pages[0].Meta().Refs != 1 || pages[1].Meta().Refs != Bias || p.Books().Out != 2 {
+		t.Errorf("%+v, %+v, %+v", pages[0].Meta(), pages[1].Meta(), p.Books())
 	}
 	want.RecycleCached, want.AllocFast = 1, want.AllocFast+1
 	expect(t, p, "renewed", want)
-	if p.Renew(page, Bias-1) || page.Meta().Refs != 1 || p.Books().Out != 1 {
-		t.Errorf("one reference out: %+v, %+v", page.Meta(), p.Books())
-	}
-	expect(t, p, "with its user", want)
-	p.Put(page, 1)
-	want.RecycleCached++
+	p.Put(pages[0], 1)
+	p.PutSlots(slots)
+	want.RecycleCached += 2
 	expect(t, p, "home", want)
 	law(t, p, r)
 	if check.On {
 		return
 	}
-	if p.Renew(page, Bias) {
+	if p.Renew([]Slot{{Page: pages[0]}}) != 1 {
 		t.Error("a free page was renewed")
 	}
 	want.BadPut++

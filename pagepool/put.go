@@ -32,29 +32,6 @@ func (p *Pool) Put(page mem.Ref, n int32) {
 	p.enqueue(page)
 }
 
-// Renew is a Put of n references and, if those were the last, an Alloc that
-// gives the same page again, with Bias references: true says so. Who wants a page
-// in the place of this one saves the way through the cache, and both are counted
-// as if it had been taken. Budget: 3 ns.
-func (p *Pool) Renew(page mem.Ref, n int32) bool {
-	m := page.Meta()
-	if check.On {
-		p.givers.note(page)
-	}
-	if !isOut(m, p.owner, n) {
-		p.odd(page, n)
-		return false
-	}
-	if m.Refs -= n; m.Refs != 0 {
-		return false
-	}
-	p.clean(page, m)
-	m.Refs = Bias
-	p.stats.RecycleCached++
-	p.stats.AllocFast++
-	return true
-}
-
 // isOut reports whether the page is out of the pool with at least n
 // references. A page that is free has none.
 func isOut(m *mem.Meta, pool uint16, n int32) bool {

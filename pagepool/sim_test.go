@@ -142,8 +142,12 @@ func (w *world) renewOwned(h *holding) {
 	if !h.owner {
 		return
 	}
-	if h.owner = w.pool.Renew(h.page, Bias-int32(h.given)); !h.owner {
+	slots := []Slot{{Page: h.page, Given: uint32(h.given)}, {}}
+	if empty := w.pool.Renew(slots); empty == 2 {
+		h.owner = false
 		return
+	} else if empty != 1 || slots[0] != (Slot{Page: h.page}) {
+		w.t.Fatalf("page %#x: %d slots empty, %+v", h.page, empty, slots)
 	}
 	if m := h.page.Meta(); h.users > 0 || m.Refs != Bias || m.IOVA == 0 {
 		w.t.Fatalf("page %#x renewed with %d users: %+v", h.page, h.users, m)

@@ -3,6 +3,7 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
 )
 
 // acceptLinear builds a packet around the stride that the device wrote. Strides
@@ -22,7 +23,7 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]
-	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), room+packet.SharedBytes)
 	i, p := q.around(pg, at.off, q.headroom, at.n, room)
 	if p != nil {
 		q.describe(p, c)
@@ -32,18 +33,18 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 
 // around builds a packet around the buffer at off of a page: n bytes of frame
 // from data on, the SharedInfo from room on. nil: dropped.
-func (q *Queue) around(pg *page, off, data, n, room uint32) (i uint32, p *packet.Packet) {
+func (q *Queue) around(pg *pagepool.Slot, off, data, n, room uint32) (i uint32, p *packet.Packet) {
 	if i = q.slab.Get(); i == 0 {
 		q.noMemory()
 		return 0, nil
 	}
 	p = q.slab.At(i)
-	p.Head, p.Start, p.Data = pg.ref, off, data
+	p.Head, p.Start, p.Data = pg.Page, off, data
 	p.Linear, p.Room, p.Len = n, room, n
 	p.Truesize = room + packet.SharedBytes + packet.RecordBytes
 	p.HeadKind = packet.HeadPage
-	pg.refs++
-	clearShared(q.shared(pg.ref, off+room))
+	pg.Given++
+	clearShared(q.shared(pg.Page, off+room))
 	return i, p
 }
 

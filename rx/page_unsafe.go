@@ -8,14 +8,6 @@ import (
 	"github.com/millrace-net/millrace/packet"
 )
 
-// A page is a slot of the ring. A ref of mem.None marks a slot that holds no
-// page, so there is nothing to release.
-type page struct {
-	ref  mem.Ref
-	refs uint32 // references handed to packets
-	iova uint64
-}
-
 // An arena is the region that all pages of the queue are of: one mapping, and
 // one array of records. What a Ref looks up for every packet is looked up once.
 type arena struct {
@@ -114,7 +106,7 @@ func (q *Queue) prefetchNext(at place, strides uint32) {
 // ahead is stride i, behind the one at at in its WQE.
 func (q *Queue) ahead(at place, i uint32) (mem.Ref, unsafe.Pointer) {
 	off := at.off + (i-at.index)<<(q.strideShift&31)
-	ref := q.pages[at.slot+off>>(q.pageShift&31)].ref
+	ref := q.pages[at.slot+off>>(q.pageShift&31)].Page
 	return ref, q.at(ref, off&(q.pageBytes-1))
 }
 

@@ -17,8 +17,8 @@ type Queue struct {
 	cc       uint32 // completions consumed, runs freely
 	cq       *desc.CQ
 	accept   func(*Queue, *desc.CQE, desc.OwnWord, *packet.Batch)
-	consumed []uint32 // striding: strides used of WQE i; all of them: it is not posted
-	pages    []page   // Plan.GroupPages for each group of WQEs
+	consumed []uint32        // striding: strides used of WQE i; all of them: it is not posted
+	pages    []pagepool.Slot // Plan.GroupPages for each group of WQEs
 	slab     *packet.Slab
 	pool     *pagepool.Pool
 	dom      *dma.Domain

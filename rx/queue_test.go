@@ -92,8 +92,8 @@ func TestFreeTakesChains(t *testing.T) {
 	}
 	for slot := range 8 {
 		pg := &q.pages[slot]
-		if m := pg.ref.Meta(); m.Refs != 65535-int32(pg.refs) {
-			t.Errorf("page %d: %d references, %d were handed out", slot, m.Refs, pg.refs)
+		if m := pg.Page.Meta(); m.Refs != 65535-int32(pg.Given) {
+			t.Errorf("page %d: %d references, %d were handed out", slot, m.Refs, pg.Given)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (q *Queue) postGroup() {
 			if k == 0 {
 				off += q.headroom
 			}
-			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.iova+uint64(off))
+			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.IOVA+uint64(off))
 		}
 		q.counter++
 		q.posted++
@@ -102,16 +102,7 @@ const memoryKey = 0x200
 // too few, slots stay empty.
 func (q *Queue) renew(group, n uint32) uint32 {
 	slots := q.pages[group*q.groupPages:][:n*q.groupPages]
-	empty := 0
-	for k := range slots {
-		pg := &slots[k]
-		if pg.ref == mem.None || !q.pool.Renew(pg.ref, pagepool.Bias-int32(pg.refs)) {
-			pg.ref = mem.None
-			empty++
-		}
-		pg.refs = 0
-	}
-	if empty > 0 {
+	if empty := q.pool.Renew(slots); empty > 0 {
 		return q.install(group, slots, empty)
 	}
 	return n
@@ -119,7 +110,7 @@ func (q *Queue) renew(group, n uint32) uint32 {
 
 // install puts fresh pages into the empty slots of some groups. The translation
 // of a WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, slots []page, empty int) uint32 {
+func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
 	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
@@ -127,7 +118,7 @@ func (q *Queue) install(group uint32, slots []page, empty int) uint32 {
 	}
 	k := 0
 	for ; k < len(slots); k++ {
-		if slots[k].ref != mem.None {
+		if slots[k].Page != mem.None {
 			continue
 		}
 		if len(refs) == 0 {
@@ -135,7 +126,7 @@ func (q *Queue) install(group uint32, slots []page, empty int) uint32 {
 			break
 		}
 		iova := refs[0].Meta().IOVA
-		slots[k] = page{ref: refs[0], iova: iova}
+		slots[k] = pagepool.Slot{Page: refs[0], IOVA: iova}
 		if k < len(mtt) {
 			mtt[k] = iova | desc.MTTRead | desc.MTTWrite
 		}
@@ -148,11 +139,5 @@ func (q *Queue) install(group uint32, slots []page, empty int) uint32 {
 // pool, less those that packets hold. A slot that is empty, because a refill
 // failed, has nothing to give.
 func (q *Queue) release(group uint32) {
-	slots := q.pages[group*q.groupPages:][:q.groupPages]
-	for k := range slots {
-		if pg := &slots[k]; pg.ref != mem.None {
-			q.pool.Put(pg.ref, pagepool.Bias-int32(pg.refs))
-			*pg = page{}
-		}
-	}
+	q.pool.PutSlots(q.pages[group*q.groupPages:][:q.groupPages])
 }

@@ -3,6 +3,7 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
 )
 
@@ -20,9 +21,9 @@ func acceptLinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]
-	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), room+packet.SharedBytes)
 	x := q.xdp
-	x.buff.Reset(pg.ref, at.off, at.n, c)
+	x.buff.Reset(pg.Page, at.off, at.n, c)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
@@ -43,9 +44,9 @@ func acceptCyclicXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	pg, off := q.segment(wqe, 0)
-	q.dom.SyncForCPU(pg.iova+uint64(off), align64(q.headroom+n)+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(off), align64(q.headroom+n)+packet.SharedBytes)
 	x := q.xdp
-	x.buff.Reset(pg.ref, off, n, c)
+	x.buff.Reset(pg.Page, off, n, c)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
@@ -55,7 +56,7 @@ func acceptCyclicXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 
 // pass builds a packet around the buffer at off with what the program left of
 // the frame.
-func (q *Queue) pass(pg *page, off uint32, c *desc.CQE, b *packet.Batch) {
+func (q *Queue) pass(pg *pagepool.Slot, off uint32, c *desc.CQE, b *packet.Batch) {
 	f := &q.xdp.buff
 	data, n := f.Start(), f.Head().Len
 	i, p := q.around(pg, off, data, n, align64(data+n))

@@ -165,7 +165,7 @@ func TestXDPLinkType(t *testing.T) {
 				t.Fatalf("%v: %d packets", verdict, b.Len())
 			}
 			if verdict != xdp.Pass {
-				if r.q.slab.InUse() != 0 || r.q.xdp.side.refs != 0 {
+				if r.q.slab.InUse() != 0 || r.q.xdp.side.Given != 0 {
 					t.Error("a record or a slice for a frame that is gone")
 				}
 				continue
