@@ -10,7 +10,7 @@ import (
 // acceptNonlinear copies the headers into a small head and leaves the payload
 // in the pages, so that GRO can move it as fragments (facts/mlx5e.md 3.5).
 func acceptNonlinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
-	at, ok := q.locate(c, w)
+	at, ok := q.locateAny(c, w) // most take many strides
 	if !ok {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // acceptNonlinearXDP shows the program all of the frame in fragments, behind a
 // linear part that is empty (facts/mlx5e.md 3.5).
 func acceptNonlinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
-	at, ok := q.locate(c, w)
+	at, ok := q.locateAny(c, w)
 	if !ok {
 		return
 	}
