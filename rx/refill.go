@@ -7,8 +7,8 @@ import (
 )
 
 // refillStriding posts WQEs on fresh pages once Plan.Bulk of them are missing
-// (facts/mlx5e.md 3.9). The pages of an index are released when it is filled
-// again. If pages run out, those of all other free WQEs are released too, and
+// (facts/mlx5e.md 3.9). Pages are given back when their index is filled again.
+// If they run out, those of all other free WQEs are released too, and
 // it is tried once more.
 func refillStriding(q *Queue) {
 	missing := len(q.consumed) - 1 - int(q.posted)
