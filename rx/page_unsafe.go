@@ -80,13 +80,15 @@ func (q *Queue) prefetchStrides(at place, i uint32) {
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
-	if !q.prefetch.SkipShared {
-		// Two strides are of one page.
-		mem.Prefetch(first, unsafe.Add(first, q.second), unsafe.Add(stride, q.room), meta, meta,
-			uintptr(q.pairBytes))
+	if !q.pairPages {
+		shared := unsafe.Add(stride, q.room)
+		if q.prefetch.SkipShared {
+			shared = first
+		}
+		mem.Prefetch(first, unsafe.Add(first, q.second), shared, meta, meta, uintptr(q.pairBytes))
 		return
 	}
-	ref, stride = q.ahead(at, i+q.pairMask)
+	ref, stride = q.ahead(at, i+1)
 	next, nextMeta := unsafe.Add(stride, q.headroom), q.record(ref)
 	if q.prefetch.SkipMeta {
 		nextMeta = next

@@ -70,7 +70,8 @@ type geometry struct {
 	wqeMask     uint32 // WQEs less one
 	distance    uint32 // strides to prefetch ahead; behind every WQE when off
 	pairMask    uint32 // 1: two strides are prefetched at a time
-	pairBytes   uint32 // from one to the other in a page; 0: a page has one
+	pairBytes   uint32 // from one to the other, if they are of one page
+	pairPages   bool   // they are of two, and no SharedInfo is asked for
 }
 
 // metadata is what the builders take from completions.
@@ -111,7 +112,7 @@ func geometryOf(p *Plan, skipShared bool) geometry {
 		if p.StrideBytes < p.PageBytes {
 			g.pairMask, g.pairBytes = 1, uint32(p.StrideBytes)
 		} else if skipShared {
-			g.pairMask = 1
+			g.pairMask, g.pairPages = 1, true
 		}
 	case p.Distance > 0:
 		g.distance = 0
