@@ -46,12 +46,17 @@ func (q *Queue) due(at place) bool {
 
 // expect keeps what prefetches assume: frames like this one. If it is UDP, its
 // headers are in one line, and the other would cost a fetch from memory for
-// nothing.
-func (q *Queue) expect(room uint32, c *desc.CQE) {
+// nothing. So would both if the program drops without a look. It reports whether
+// there is anything to ask for.
+func (q *Queue) expect(room uint32, c *desc.CQE) bool {
 	q.second, q.room = 64, room
 	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
 		q.second = 0
 	}
+	if q.xdp != nil {
+		q.blind = !q.xdp.buff.Looked()
+	}
+	return !q.blind || !q.prefetch.SkipMeta
 }
 
 // prefetchFirst begins a poll that has something to take: it asks for the frames
@@ -77,6 +82,10 @@ func (q *Queue) prefetchFirst() {
 func (q *Queue) prefetchStrides(at place, i uint32) {
 	ref, stride := q.ahead(at, i)
 	first, meta := unsafe.Add(stride, q.headroom), q.record(ref)
+	if q.blind {
+		q.prefetchRecords(at, i, meta)
+		return
+	}
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
@@ -94,6 +103,15 @@ func (q *Queue) prefetchStrides(at place, i uint32) {
 		nextMeta = next
 	}
 	mem.Prefetch(first, next, first, meta, nextMeta, uintptr(q.second))
+}
+
+// prefetchRecords is prefetchStrides without the frames.
+func (q *Queue) prefetchRecords(at place, i uint32, meta unsafe.Pointer) {
+	if q.prefetch.SkipMeta {
+		return
+	}
+	ref, _ := q.ahead(at, i+q.pairMask)
+	mem.Prefetch(meta, q.record(ref), meta, meta, meta, 0)
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for

@@ -309,3 +309,30 @@ func TestXDPRefusals(t *testing.T) {
 		t.Errorf("MTU 1450: strides of %d bytes, want two in a page (%v)", p.StrideBytes, err)
 	}
 }
+
+// Frames ahead are not asked for while nobody looks at them.
+func TestNobodyLooks(t *testing.T) {
+	for name, c := range map[string]struct {
+		program xdp.Program
+		blind   bool
+	}{
+		"drop": {drop, true},
+		"pass": {pass, false},
+		"data": {func(b *xdp.Buff) xdp.Verdict { b.Data(); return xdp.Drop }, false},
+		"load": {func(b *xdp.Buff) xdp.Verdict {
+			b.Load(0, make([]byte, 1))
+			return xdp.Drop
+		}, false},
+	} {
+		q, d := open(t, Config{XDP: xdp.Config{Program: c.program}}, nil)
+		for range 10 {
+			d.send(tcpFrame(100))
+		}
+		d.plain()
+		b := packet.NewBatch(q.Slab(), 64)
+		q.Poll(b, 64)
+		if q.Free(b); q.blind != c.blind {
+			t.Errorf("%s: blind is %v", name, q.blind)
+		}
+	}
+}

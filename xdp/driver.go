@@ -21,6 +21,16 @@ func (b *Buff) Reset(page mem.Ref, base, n uint32, c *desc.CQE) {
 	b.cqe = c
 }
 
+// Look says that somebody will want the bytes of the frame.
+func (b *Buff) Look() { b.looked = true }
+
+// Looked reports whether somebody did want bytes since it was asked last.
+func (b *Buff) Looked() bool {
+	looked := b.looked
+	b.looked = false
+	return looked
+}
+
 // Append adds a fragment. There are at most packet.MaxFrags, none is empty.
 func (b *Buff) Append(f packet.Frag) {
 	b.frags[b.n] = f
