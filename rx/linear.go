@@ -18,7 +18,8 @@ func acceptLinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	room := align64(q.headroom + at.n)
-	if q.due(at) && q.expect(room, c) {
+	if q.due(at) {
+		q.expect(room, c)
 		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]

@@ -46,25 +46,20 @@ func (q *Queue) due(at place) bool {
 
 // expect keeps what prefetches assume: frames like this one. If it is UDP, its
 // headers are in one line, and the other would cost a fetch from memory for
-// nothing. So would both if the program drops without a look. It reports whether
-// there is anything to ask for.
-func (q *Queue) expect(room uint32, c *desc.CQE) bool {
+// nothing.
+func (q *Queue) expect(room uint32, c *desc.CQE) {
 	q.second, q.room = 64, room
 	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
 		q.second = 0
 	}
-	if q.xdp != nil {
-		q.blind = !q.xdp.buff.Looked()
-	}
-	return !q.blind || !q.prefetch.SkipMeta
 }
 
-// prefetchFirst begins a poll that has something to take: it asks for the frames
-// up to q.distance. What the last poll asked for beyond its own frames was too
-// early if the device wrote it since.
+// prefetchFirst begins a poll that has more than a frame to take: it asks for
+// those up to q.distance. What the last poll asked for beyond its own frames was
+// too early if the device wrote it since.
 func (q *Queue) prefetchFirst() {
 	ix := uint32(q.current)
-	if int(ix) >= len(q.consumed) || !q.cq.At(q.cc).Own().ReadyIn(q.cq.Lap(q.cc)) {
+	if int(ix) >= len(q.consumed) || !q.several() {
 		return
 	}
 	at := q.placeAt(ix, q.consumed[ix], 0)
@@ -74,18 +69,26 @@ func (q *Queue) prefetchFirst() {
 	}
 }
 
+// several reports whether more than one completion waits, as far as the ring
+// shows it at a glance.
+func (q *Queue) several() bool {
+	w, next := q.cq.At(q.cc).Own(), q.cc+1
+	return w.ReadyIn(q.cq.Lap(q.cc)) && (w.Format() == desc.FormatCompressed ||
+		q.cq.At(next).Own().ReadyIn(q.cq.Lap(next)))
+}
+
 // prefetchStrides asks for the lines that the frame in stride i will touch, and
 // where q.pairMask is 1 for those of the frame behind it: two of its headers, the
 // record of the page, and the SharedInfo. Both strides are of the WQE of at and
 // behind it. No byte is read, so it may come before the sync, and before the
 // device has written.
 func (q *Queue) prefetchStrides(at place, i uint32) {
-	ref, stride := q.ahead(at, i)
-	first, meta := unsafe.Add(stride, q.headroom), q.record(ref)
 	if q.blind {
-		q.prefetchRecords(at, i, meta)
+		q.prefetchRecords(at, i)
 		return
 	}
+	ref, stride := q.ahead(at, i)
+	first, meta := unsafe.Add(stride, q.headroom), q.record(ref)
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
@@ -106,12 +109,14 @@ func (q *Queue) prefetchStrides(at place, i uint32) {
 }
 
 // prefetchRecords is prefetchStrides without the frames.
-func (q *Queue) prefetchRecords(at place, i uint32, meta unsafe.Pointer) {
+func (q *Queue) prefetchRecords(at place, i uint32) {
 	if q.prefetch.SkipMeta {
 		return
 	}
-	ref, _ := q.ahead(at, i+q.pairMask)
-	mem.Prefetch(meta, q.record(ref), meta, meta, meta, 0)
+	first, _ := q.ahead(at, i)
+	second, _ := q.ahead(at, i+q.pairMask)
+	a, b := q.record(first), q.record(second)
+	mem.Prefetch(a, b, a, a, b, 0)
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for

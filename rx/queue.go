@@ -28,7 +28,7 @@ type Queue struct {
 	prefetch Prefetch
 	second   uint32 // bytes to the second line of headers, 0 if there is none
 	room     uint32 // from the start of a stride to the SharedInfo
-	blind    bool   // nobody looks at frames
+	blind    bool   // the program drops without a look
 	count    counters
 	xdp      *stage // nil without a program
 

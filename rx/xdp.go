@@ -155,6 +155,7 @@ func (q *Queue) consume(v xdp.Verdict, head *pagepool.Slot) {
 	switch v {
 	case xdp.Drop:
 		q.count.xdpDrop++
+		q.blind = !x.buff.Looked()
 		return
 	case xdp.Tx:
 		if x.send.Send(&x.buff, x.give) {

@@ -16,7 +16,8 @@ func acceptLinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	room := align64(q.headroom + at.n)
-	if q.due(at) && q.expect(room, c) {
+	if q.due(at) {
+		q.expect(room, c)
 		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]
@@ -27,7 +28,7 @@ func acceptLinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		q.consume(v, pg)
 		return
 	}
-	x.buff.Look()
+	q.blind = false
 	data, n := x.buff.Start(), x.buff.Head().Len
 	i, p := q.around(pg, at.off, data, n, align64(data+n))
 	if p != nil {

@@ -21,7 +21,7 @@ type Buff struct {
 	cqe             *desc.CQE
 	target          int    // of Redirect; -1: none chosen
 	limit           uint32 // end of the tailroom, from hard start
-	looked          bool   // somebody wants bytes of the frame
+	looked          bool   // the program wanted bytes of the frame
 
 	frags  [packet.MaxFrags]packet.Frag
 	freed  [packet.MaxFrags]mem.Ref // pages of fragments that are gone

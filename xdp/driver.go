@@ -21,10 +21,8 @@ func (b *Buff) Reset(page mem.Ref, base, n uint32, c *desc.CQE) {
 	b.cqe = c
 }
 
-// Look says that somebody will want the bytes of the frame.
-func (b *Buff) Look() { b.looked = true }
-
-// Looked reports whether somebody did want bytes since it was asked last.
+// Looked reports whether the program wanted bytes of a frame since it was asked
+// last.
 func (b *Buff) Looked() bool {
 	looked := b.looked
 	b.looked = false
