@@ -84,7 +84,9 @@ func (q *Queue) several() bool {
 // device has written.
 func (q *Queue) prefetchStrides(at place, i uint32) {
 	if q.blind {
-		q.prefetchRecords(at, i)
+		if !q.prefetch.SkipMeta {
+			q.prefetchRecords(at, i)
+		}
 		return
 	}
 	ref, stride := q.ahead(at, i)
@@ -110,9 +112,6 @@ func (q *Queue) prefetchStrides(at place, i uint32) {
 
 // prefetchRecords is prefetchStrides without the frames.
 func (q *Queue) prefetchRecords(at place, i uint32) {
-	if q.prefetch.SkipMeta {
-		return
-	}
 	first, _ := q.ahead(at, i)
 	second, _ := q.ahead(at, i+q.pairMask)
 	a, b := q.record(first), q.record(second)
