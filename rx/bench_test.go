@@ -116,7 +116,9 @@ func newShuffled(b *testing.B, pages int) *shuffled {
 	b.Cleanup(func() { r.Close() })
 	s := &shuffled{r, make([]mem.Ref, pages)}
 	r.Alloc(s.free)
-	testenv.Rand(1, 0).Shuffle(pages, func(i, j int) { s.free[i], s.free[j] = s.free[j], s.free[i] })
+	testenv.Rand(1, 0).Shuffle(pages, func(i, j int) {
+		s.free[i], s.free[j] = s.free[j], s.free[i]
+	})
 	return s
 }
 
