@@ -17,6 +17,7 @@ func BenchmarkLength(b *testing.B) {
 	}{
 		{"tcp4", cat(eth(TypeIPv4), ip4(ProtoTCP, 0, 0, segment))},
 		{"tcp6", cat(eth(TypeIPv6), ip6(ProtoTCP, segment))},
+		{"tcp6in6", cat(eth(TypeIPv6), ip6(ProtoIPv6, ip6(ProtoTCP, segment)))},
 		{"udp4", cat(eth(TypeIPv4), ip4(ProtoUDP, 0, 0, udp(443, body)))},
 		{"vlan", cat(eth(TypeVLAN), tag(TypeIPv4), ip4(ProtoTCP, 0, 0, segment))},
 		{"gre", cat(eth(TypeIPv4), ip4(ProtoGRE, 0, 0, gre(GREKey, TypeIPv4,

@@ -34,6 +34,11 @@ func Length(link LinkType, frame []byte) int {
 				return min(54+tcpLen(frame[66]), len(frame))
 			case ProtoUDP:
 				return 62
+			case ProtoIPv6:
+				// Both of 40 bytes, so the inner one lies as fixed as the outer.
+				if len(frame) >= 114 && frame[60] == ProtoTCP {
+					return min(94+tcpLen(frame[106]), len(frame))
+				}
 			}
 		}
 	}

@@ -80,17 +80,17 @@ func TestPrefetchTakesAnyAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, last := r.Ref(0).At(0, 1), r.Ref(0).At(4095, 1)
-	Prefetch4(nil, nil, nil, nil)
-	Prefetch4(first, last, unsafe.Pointer(r.Ref(0).Meta()), nil)
+	Prefetch(nil, nil, nil, nil, nil, 0)
+	Prefetch(first, last, unsafe.Pointer(r.Ref(0).Meta()), nil, last, 4096)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	Prefetch4(first, last, first, last)
+	Prefetch(first, last, first, last, first, 64)
 }
 
-func BenchmarkPrefetch4(b *testing.B) {
+func BenchmarkPrefetch(b *testing.B) {
 	p := open(b, Config{Pages: 1}).Ref(0).At(0, 256)
 	for b.Loop() {
-		Prefetch4(p, unsafe.Add(p, 64), nil, nil)
+		Prefetch(p, p, p, p, p, 64)
 	}
 }

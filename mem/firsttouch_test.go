@@ -3,7 +3,6 @@ package mem
 import (
 	"fmt"
 	"testing"
-	"unsafe"
 
 	"github.com/millrace-net/millrace/internal/cpu"
 	"github.com/millrace-net/millrace/internal/testenv"
@@ -48,7 +47,7 @@ func touch(r *Region, order []int, ahead int) (zero byte) {
 		if ahead > 0 {
 			next := order[(i+ahead)%len(order)]
 			p := r.Ref(next).At(78, 128)
-			Prefetch4(p, unsafe.Add(p, 64), nil, nil)
+			Prefetch(p, p, p, p, p, 64)
 		}
 		b := r.Ref(page).Bytes(78+uint32(zero), 128)
 		zero += b[0] + b[64]

@@ -2,25 +2,20 @@
 
 #include "textflag.h"
 
-// func Prefetch4(a, b, c, d unsafe.Pointer)
-//
-// The walk of the page table for an address that is not mapped is made anew
-// each time and costs some 70 ns, so the stack stands in for nil.
-TEXT ·Prefetch4(SB), NOSPLIT, $0-32
+// func Prefetch(a, b, c, d, e unsafe.Pointer, step uintptr)
+TEXT ·Prefetch(SB), NOSPLIT, $0-48
 	MOVQ       a+0(FP), AX
 	MOVQ       b+8(FP), BX
 	MOVQ       c+16(FP), CX
 	MOVQ       d+24(FP), DX
-	TESTQ      AX, AX
-	CMOVQEQ    SP, AX
-	TESTQ      BX, BX
-	CMOVQEQ    SP, BX
-	TESTQ      CX, CX
-	CMOVQEQ    SP, CX
-	TESTQ      DX, DX
-	CMOVQEQ    SP, DX
+	MOVQ       e+32(FP), DI
+	MOVQ       step+40(FP), SI
 	PREFETCHT0 (AX)
 	PREFETCHT0 (BX)
 	PREFETCHT0 (CX)
 	PREFETCHT0 (DX)
+	PREFETCHT0 (DI)
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 (BX)(SI*1)
+	PREFETCHT0 (CX)(SI*1)
 	RET

@@ -4,5 +4,5 @@ package mem
 
 import "unsafe"
 
-// Prefetch4 does nothing on this architecture.
-func Prefetch4(a, b, c, d unsafe.Pointer) {}
+// Prefetch does nothing on this architecture.
+func Prefetch(a, b, c, d, e unsafe.Pointer, step uintptr) {}

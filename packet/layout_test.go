@@ -24,7 +24,7 @@ func TestSizesAndOffsets(t *testing.T) {
 		"SharedInfo":           {int(reflect.TypeFor[SharedInfo]().Size()), 320},
 		"Frag":                 {int(reflect.TypeFor[Frag]().Size()), 12},
 		"GSO":                  {int(reflect.TypeFor[GSO]().Size()), 16},
-		"Packet.Timestamp":     {offset[Packet](t, "Timestamp"), 64},
+		"Packet.Net":           {offset[Packet](t, "Net"), 64},
 		"SharedInfo.GSO":       {offset[SharedInfo](t, "GSO"), 12},
 		"SharedInfo.Frags":     {offset[SharedInfo](t, "Frags"), 28},
 		"fragments":            {len(SharedInfo{}.Frags), 17},

@@ -50,7 +50,7 @@ const (
 // A Packet is one frame, or several merged ones, in the pipeline. The zero
 // value is empty. All lengths and offsets are in bytes.
 type Packet struct {
-	// First line: where the bytes are.
+	// First line: all that receive writes.
 	Head     mem.Ref // page that holds the head buffer
 	Start    uint32  // where the head buffer begins in that page
 	Data     uint32  // first byte of the frame, from Start
@@ -72,15 +72,15 @@ type Packet struct {
 	Drop     Drop // why the packet goes no further; DropNone while it does
 	Flags    Flags
 	Meta     uint8 // bytes in front of the frame that an XDP program left for the handler
-	_        [12]byte
+
+	Mark      uint32 // flow tag of the completion
+	Timestamp int64  // device time in ns; 0: none
 
 	// Second line: what later stages add.
-	Timestamp int64  // device time in ns; 0: none
-	Mark      uint32 // flow tag of the completion
-	Net       uint16 // network header, from the first byte of the frame
-	L4        uint16 // transport header
-	Payload   uint16 // first byte behind the transport header
-	_         [46]byte
+	Net     uint16 // network header, from the first byte of the frame
+	L4      uint16 // transport header
+	Payload uint16 // first byte behind the transport header
+	_       [58]byte
 }
 
 // Flags of a packet.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/internal/check"
 	"github.com/millrace-net/millrace/mem"
 )
 
@@ -146,6 +147,37 @@ func TestCountersHighOrder(t *testing.T) {
 		expect(t, p, "recycled", want)
 		law(t, p, r)
 	}
+}
+
+// Renew counts as the Put and the Alloc that it stands for. Who still has a
+// reference keeps the page, and it comes home later.
+func TestRenew(t *testing.T) {
+	p, r := newPool(t, Config{}, 4096, 64)
+	pages := alloc(t, p, 2)
+	want := p.Stats()
+	slots := []Slot{{Page: pages[0], Given: 1, IOVA: 1}, {}, {Page: pages[1], IOVA: 2}}
+	if n := p.Renew(slots); n != 2 || slots[2] != (Slot{Page: pages[1], IOVA: 2}) ||
+		slots[0] != (Slot{}) {
+		t.Errorf("%d empty: %+v", n, slots)
+	}
+	if pages[0].Meta().Refs != 1 || pages[1].Meta().Refs != Bias || p.Books().Out != 2 {
+		t.Errorf("%+v, %+v, %+v", pages[0].Meta(), pages[1].Meta(), p.Books())
+	}
+	want.RecycleCached, want.AllocFast = 1, want.AllocFast+1
+	expect(t, p, "renewed", want)
+	p.Put(pages[0], 1)
+	p.PutSlots(slots)
+	want.RecycleCached += 2
+	expect(t, p, "home", want)
+	law(t, p, r)
+	if check.On {
+		return
+	}
+	if p.Renew([]Slot{{Page: pages[0]}}) != 1 {
+		t.Error("a free page was renewed")
+	}
+	want.BadPut++
+	expect(t, p, "bad", want)
 }
 
 // A page of another node is released; the pages behind it stay in the ring.

@@ -12,7 +12,8 @@
 // hands them out one by one, counting in a variable of its own; who gets one
 // gives it back with Put or Return, and the owner puts Bias less the number
 // it handed out when it is done with the page. The page comes home when the
-// count is 0: no atomic operation on the way.
+// count is 0: no atomic operation on the way. A ring keeps page and variable in
+// a Slot; Renew lets a page that is all home stay in it.
 //
 // Every page is in one place: free (cache or ring), or out. A return of
 // something that is not out is counted as BadPut and changes nothing; with

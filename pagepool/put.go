@@ -21,7 +21,8 @@ func (p *Pool) Put(page mem.Ref, n int32) {
 	if m.Refs -= n; m.Refs != 0 {
 		return
 	}
-	p.home(page, m)
+	m.State = StateFree
+	p.clean(page, m)
 	if p.cached < cacheSize {
 		p.stats.RecycleCached++
 		p.push(page)
@@ -37,9 +38,8 @@ func isOut(m *mem.Meta, pool uint16, n int32) bool {
 	return m.Pool == pool && uint32(n-1) < uint32(m.Refs)
 }
 
-// home makes a page whose references are all back free, and the device's.
-func (p *Pool) home(page mem.Ref, m *mem.Meta) {
-	m.State = StateFree
+// clean makes the bytes of a page whose references are all back the device's.
+func (p *Pool) clean(page mem.Ref, m *mem.Meta) {
 	p.domain.SyncForDevice(m.IOVA, p.pageBytes)
 	if check.On {
 		check.Fill(page.Bytes(0, p.pageBytes))

@@ -75,7 +75,8 @@ func (p *Pool) Drain() {
 			continue
 		}
 		if m.Refs--; m.Refs == 0 {
-			p.home(page, m)
+			m.State = StateFree
+			p.clean(page, m)
 			p.enqueue(page)
 		}
 	}

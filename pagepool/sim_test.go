@@ -137,8 +137,27 @@ func (w *world) putOwned(h *holding) {
 	}
 }
 
+// renewOwned puts the owner's part of a holding, or starts it anew.
+func (w *world) renewOwned(h *holding) {
+	if !h.owner {
+		return
+	}
+	slots := []Slot{{Page: h.page, Given: uint32(h.given)}, {}}
+	if empty := w.pool.Renew(slots); empty == 2 {
+		h.owner = false
+		return
+	} else if empty != 1 || slots[0] != (Slot{Page: h.page}) {
+		w.t.Fatalf("page %#x: %d slots empty, %+v", h.page, empty, slots)
+	}
+	if m := h.page.Meta(); h.users > 0 || m.Refs != Bias || m.IOVA == 0 {
+		w.t.Fatalf("page %#x renewed with %d users: %+v", h.page, h.users, m)
+	}
+	h.given = 0
+	binary.NativeEndian.PutUint64(h.page.Bytes(64, 8), h.tag) // -tags check wrote over it
+}
+
 func (w *world) step() {
-	switch w.rng.IntN(6) {
+	switch w.rng.IntN(7) {
 	case 0, 1:
 		w.alloc()
 	case 2:
@@ -160,6 +179,10 @@ func (w *world) step() {
 		wg.Wait()
 	case 5:
 		w.pool.Drain()
+	case 6:
+		for range min(len(w.held), w.rng.IntN(80)) {
+			w.renewOwned(w.held[w.rng.IntN(len(w.held))])
+		}
 	}
 	w.forget()
 	law(w.t, w.pool, w.region)

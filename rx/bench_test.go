@@ -6,6 +6,8 @@ import (
 
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/internal/cpu"
+	"github.com/millrace-net/millrace/internal/testenv"
+	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/xdp"
 )
@@ -98,6 +100,34 @@ func batchName(n int) string { return map[int]string{1: "1", 8: "8", 32: "32", 6
 func BenchmarkLinear512(b *testing.B)     { benchmark(b, Config{}, tcpFrame(512)) }
 func BenchmarkNonlinear9000(b *testing.B) { benchmark(b, Config{MTU: 9000}, tcpFrame(9014)) }
 
+// shuffled gives the pages of a region in the order of a pool that has been in
+// use. In the order of addresses frames 2048 bytes apart meet in the same banks of
+// memory.
+type shuffled struct {
+	*mem.Region
+	free []mem.Ref
+}
+
+func newShuffled(b *testing.B, pages int) *shuffled {
+	r, err := mem.Open(mem.Config{Pages: pages})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { r.Close() })
+	s := &shuffled{r, make([]mem.Ref, pages)}
+	r.Alloc(s.free)
+	testenv.Rand(1, 0).Shuffle(pages, func(i, j int) {
+		s.free[i], s.free[j] = s.free[j], s.free[i]
+	})
+	return s
+}
+
+func (s *shuffled) Alloc(dst []mem.Ref) int {
+	n := copy(dst, s.free)
+	s.free = s.free[n:]
+	return n
+}
+
 // Past the caches, as on a machine without cache injection: the first touch of
 // a frame is a miss to memory, and prefetching strides ahead hides it.
 func BenchmarkLinear512Cold(b *testing.B) {
@@ -112,7 +142,10 @@ func BenchmarkLinear512Cold(b *testing.B) {
 		{"4,nometa", Prefetch{SkipMeta: true}},
 	} {
 		b.Run("ahead="+c.name, func(b *testing.B) {
-			x := newDrill(b, Config{Entries: 8192, Prefetch: c.p}, tcpFrame(512))
+			cfg := Config{Entries: 8192, Prefetch: c.p}
+			cfg.Memory.Provider = newShuffled(b, 1<<13)
+			cfg.Memory.Region = cfg.Memory.Provider.(*shuffled).Region
+			x := newDrill(b, cfg, tcpFrame(512))
 			x.d.cold = true
 			measure(b, x, 64)
 		})

@@ -65,7 +65,7 @@ const (
 type Prefetch struct {
 	Distance   int  // strides ahead; 0 means 4, negative is off
 	Own        bool // no stride ahead, but the one at hand, as mlx5e does; linear only
-	SkipShared bool // not the line of the SharedInfo
+	SkipShared bool // not the line of the SharedInfo; with an XDP program it never is
 	SkipMeta   bool // not the line of the page's Meta
 }
 
@@ -94,6 +94,7 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.Entries, 1024)
 	fill(&c.Prefetch.Distance, 4)
 	if c.XDP.Program != nil {
+		c.Prefetch.SkipShared = true // a program may drop, and none is touched
 		fill(&c.Memory.Headroom, xdp.HeadRoom)
 		fill(&c.XDP.Send.MaxFrame, c.MTU+frameOverhead)
 	}

@@ -3,6 +3,7 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
 )
 
 // acceptCyclic builds a packet around the buffer of a WQE of one segment.
@@ -13,7 +14,7 @@ func acceptCyclic(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	}
 	pg, off := q.segment(wqe, 0)
 	room := align64(q.headroom + n)
-	q.dom.SyncForCPU(pg.iova+uint64(off), room+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(off), room+packet.SharedBytes)
 	i, p := q.around(pg, off, q.headroom, n, room)
 	if p != nil {
 		q.describe(p, c)
@@ -30,7 +31,7 @@ func acceptCyclicFrags(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	}
 	first := &q.plan.Frags[0]
 	pg, off := q.segment(wqe, 0)
-	q.dom.SyncForCPU(pg.iova+uint64(off), uint32(first.Stride))
+	q.dom.SyncForCPU(pg.IOVA+uint64(off), uint32(first.Stride))
 	linear := min(n, uint32(first.Bytes))
 	i, p := q.around(pg, off, q.headroom, linear, uint32(first.Stride)-packet.SharedBytes)
 	if p == nil {
@@ -41,10 +42,10 @@ func acceptCyclicFrags(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	for k, left := 1, n-linear; left > 0; k++ {
 		pg, off := q.segment(wqe, k)
 		n := min(left, uint32(q.plan.Frags[k].Bytes))
-		q.dom.SyncForCPU(pg.iova+uint64(off), n)
-		s.Frags[k-1] = packet.Frag{Ref: pg.ref, Off: off, Len: n}
+		q.dom.SyncForCPU(pg.IOVA+uint64(off), n)
+		s.Frags[k-1] = packet.Frag{Ref: pg.Page, Off: off, Len: n}
 		s.NumFrags++
-		pg.refs++
+		pg.Given++
 		p.Truesize += uint32(q.plan.Frags[k].Stride)
 		left -= n
 	}
@@ -73,7 +74,7 @@ func (q *Queue) oldest(c *desc.CQE, w desc.OwnWord) (wqe, n uint32, ok bool) {
 }
 
 // segment is where data segment k of a WQE lies.
-func (q *Queue) segment(wqe uint32, k int) (*page, uint32) {
+func (q *Queue) segment(wqe uint32, k int) (*pagepool.Slot, uint32) {
 	group := wqe >> q.groupShift
 	at := q.layout[int(wqe&(1<<q.groupShift-1))*q.plan.NumFrags+k]
 	return &q.pages[group*q.groupPages+at.page], at.off

@@ -23,8 +23,8 @@ func TestCyclicFrags(t *testing.T) {
 	if p.Truesize != 2048+128+2048+2048+4096 {
 		t.Errorf("truesize %d", p.Truesize)
 	}
-	if q.pages[0].refs != 2 || q.pages[1].refs != 1 || q.pages[2].refs != 1 {
-		t.Errorf("references %d %d %d", q.pages[0].refs, q.pages[1].refs, q.pages[2].refs)
+	if q.pages[0].Given != 2 || q.pages[1].Given != 1 || q.pages[2].Given != 1 {
+		t.Errorf("references %d %d %d", q.pages[0].Given, q.pages[1].Given, q.pages[2].Given)
 	}
 	q.Free(b)
 	b, p = one(t, q, d, tcpFrame(1664))

@@ -75,7 +75,7 @@ func TestLinearTwoBuffersAPage(t *testing.T) {
 		if b.Len() != 2 || b.At(1).Head != page || b.At(0).Start != 0 || b.At(1).Start != 2048 {
 			t.Fatalf("packets %+v %+v", b.At(0), b.At(1))
 		}
-		if r := q.pages[0].refs; r != 2 || page.Meta().Refs != pagepool.Bias {
+		if r := q.pages[0].Given; r != 2 || page.Meta().Refs != pagepool.Bias {
 			t.Errorf("%d references handed out, %d on the page", r, page.Meta().Refs)
 		}
 		if freeFirst {
@@ -134,7 +134,7 @@ func TestLinearOversizeTwoStrides(t *testing.T) {
 	d.send(tcpFrame(60))
 	d.plain()
 	b := receive(t, q)
-	if b.Len() != 1 || b.At(0).Start != 0 || b.At(0).Head != q.pages[1].ref {
+	if b.Len() != 1 || b.At(0).Start != 0 || b.At(0).Head != q.pages[1].Page {
 		t.Errorf("%d packets", b.Len())
 	}
 	q.Free(b)

@@ -12,10 +12,7 @@ func (q *Queue) describe(p *packet.Packet, c *desc.CQE) {
 	p.Next, p.Queue = 0, q.queue
 	p.Link = linkOf(c)
 	p.Drop, p.Flags, p.Meta = packet.DropNone, 0, 0
-	p.Hash, p.HashType = c.Hash(), packet.HashNone
-	if t := c.HashType(); q.hash && t != 0 {
-		p.HashType = hashType(t)
-	}
+	p.Hash, p.HashType = c.Hash(), q.hashTypes[c.HashType()]
 	p.TagType, p.TagTCI = 0, 0
 	types := c.HdrType()
 	if types.VLANStripped() {
@@ -46,6 +43,14 @@ func (q *Queue) describe(p *packet.Packet, c *desc.CQE) {
 func linkOf(c *desc.CQE) header.LinkType {
 	return min(header.LinkType(c.FlowMeta()), header.LinkOpaque)
 }
+
+// hashTypes are the packet's hash types by the completion's.
+var hashTypes = func() (types [256]packet.HashType) {
+	for t := range types {
+		types[t] = hashType(desc.HashType(t))
+	}
+	return types
+}()
 
 func hashType(t desc.HashType) packet.HashType {
 	switch {

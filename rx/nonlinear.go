@@ -10,7 +10,7 @@ import (
 // acceptNonlinear copies the headers into a small head and leaves the payload
 // in the pages, so that GRO can move it as fragments (facts/mlx5e.md 3.5).
 func acceptNonlinear(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
-	at, ok := q.locate(c, w)
+	at, ok := q.locateAny(c, w) // most take many strides
 	if !ok {
 		return
 	}
@@ -59,15 +59,15 @@ func (q *Queue) small() (i uint32, p *packet.Packet) {
 func (q *Queue) copyHeaders(p *packet.Packet, c *desc.CQE, at place) (n uint32) {
 	pg := &q.pages[at.slot]
 	n = min(headerStride, at.n)
-	q.dom.SyncForCPU(pg.iova+uint64(at.off), align8(n))
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), align8(n))
 	if check.On {
-		check.That(q.dom.CheckRead(pg.iova+uint64(at.off), align8(n)), "headers read unsynced")
+		check.That(q.dom.CheckRead(pg.IOVA+uint64(at.off), align8(n)), "headers read unsynced")
 	}
 	if q.parsed {
-		n = uint32(header.Length(linkOf(c), pg.ref.Bytes(at.off, n)))
+		n = uint32(header.Length(linkOf(c), pg.Page.Bytes(at.off, n)))
 	}
 	// Whole words: both buffers have room for them.
-	copy(p.Head.Bytes(p.Data, packet.SmallBytes), pg.ref.Bytes(at.off, align8(n)))
+	copy(p.Head.Bytes(p.Data, packet.SmallBytes), pg.Page.Bytes(at.off, align8(n)))
 	p.Linear = n
 	return n
 }
@@ -85,10 +85,10 @@ func (q *Queue) attach(p *packet.Packet, at place, skip uint32) {
 	for left > 0 {
 		pg := &q.pages[slot]
 		n := min(q.pageBytes-off, left)
-		q.dom.SyncForCPU(pg.iova+uint64(off), n)
-		s.Frags[s.NumFrags] = packet.Frag{Ref: pg.ref, Off: off, Len: n}
+		q.dom.SyncForCPU(pg.IOVA+uint64(off), n)
+		s.Frags[s.NumFrags] = packet.Frag{Ref: pg.Page, Off: off, Len: n}
 		s.NumFrags++
-		pg.refs++
+		pg.Given++
 		p.Truesize += strides(n)
 		slot, off, left = slot+1, 0, left-n
 	}

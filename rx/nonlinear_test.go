@@ -16,7 +16,7 @@ func cuts(q *Queue, p *packet.Packet) (got []cut) {
 	s := p.Shared()
 	for _, f := range s.Frags[:s.NumFrags] {
 		for slot := range q.pages {
-			if q.pages[slot].ref == f.Ref {
+			if q.pages[slot].Page == f.Ref {
 				got = append(got, cut{uint32(slot), f.Off, f.Len})
 			}
 		}
@@ -70,7 +70,7 @@ func TestNonlinearJumbo(t *testing.T) {
 		t.Errorf("truesize %d above the head's, want 9216", p.Truesize-small)
 	}
 	for slot := range 4 {
-		if got := q.pages[slot].refs; (got == 1) != (slot < 3) || got > 1 {
+		if got := q.pages[slot].Given; (got == 1) != (slot < 3) || got > 1 {
 			t.Errorf("page %d gave %d references", slot, got)
 		}
 	}
@@ -106,9 +106,9 @@ func TestNonlinearPureAck(t *testing.T) {
 	q, d := open(t, Config{MTU: 9000}, poisoned())
 	skipTo(t, q, d, 5)
 	b, p := one(t, q, d, stamped(66))
-	if p.Linear != 66 || p.Shared().NumFrags != 0 || q.pages[0].refs != 0 {
+	if p.Linear != 66 || p.Shared().NumFrags != 0 || q.pages[0].Given != 0 {
 		t.Errorf("linear %d, %d fragments, %d references",
-			p.Linear, p.Shared().NumFrags, q.pages[0].refs)
+			p.Linear, p.Shared().NumFrags, q.pages[0].Given)
 	}
 	q.Free(b)
 }
@@ -131,9 +131,9 @@ func TestNonlinearPageCrossing(t *testing.T) {
 		b, p := one(t, q, d, tcpFrame(300))
 		got := cuts(q, p)
 		if p.Linear != c.linear || !equalCuts(got, c.want) ||
-			q.pages[0].refs != c.refs[0] || q.pages[1].refs != c.refs[1] {
+			q.pages[0].Given != c.refs[0] || q.pages[1].Given != c.refs[1] {
 			t.Errorf("%s: linear %d, fragments %v, references %d and %d",
-				c.name, p.Linear, got, q.pages[0].refs, q.pages[1].refs)
+				c.name, p.Linear, got, q.pages[0].Given, q.pages[1].Given)
 		}
 		q.Free(b)
 	}
@@ -235,8 +235,8 @@ func TestManyReferencesOnAPage(t *testing.T) {
 	}
 	d.plain()
 	b := receive(t, q)
-	if b.Len() != 256 || q.pages[0].refs != 256 {
-		t.Fatalf("%d packets, %d references", b.Len(), q.pages[0].refs)
+	if b.Len() != 256 || q.pages[0].Given != 256 {
+		t.Fatalf("%d packets, %d references", b.Len(), q.pages[0].Given)
 	}
 	q.Free(b)
 }

@@ -28,7 +28,7 @@ func New(cfg Config, dom *dma.Domain) (q *Queue, err error) {
 	}
 	q = &Queue{
 		plan: plan, cfg: cfg, dom: dom, prefetch: cfg.Prefetch,
-		geometry: geometryOf(&plan), metadata: metadataOf(cfg),
+		geometry: geometryOf(&plan, cfg.Prefetch.SkipShared), metadata: metadataOf(cfg),
 	}
 	defer func() {
 		if err != nil {
@@ -88,7 +88,7 @@ func (q *Queue) openMemory() (err error) {
 		Region: region, Domain: q.dom, Size: p.Pages, Provider: m.Provider,
 	})
 	q.arena = arenaOf(region)
-	q.pages = make([]page, p.Pages)
+	q.pages = make([]pagepool.Slot, p.Pages)
 	q.scratch = make([]mem.Ref, p.Unit/p.Group*p.GroupPages)
 	return err
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/millrace-net/millrace/packet"
 )
 
-// A page is a slot of the ring. A ref of mem.None marks a slot that holds no
-// page, so there is nothing to release.
-type page struct {
-	ref  mem.Ref
-	refs uint32 // references handed to packets
-	iova uint64
-}
-
 // An arena is the region that all pages of the queue are of: one mapping, and
 // one array of records. What a Ref looks up for every packet is looked up once.
 type arena struct {
@@ -45,43 +37,100 @@ func (q *Queue) shared(ref mem.Ref, off uint32) *packet.SharedInfo {
 	return (*packet.SharedInfo)(q.at(ref, off))
 }
 
-// prefetchStride asks for the lines that the frame q.distance strides ahead
-// of at will touch: two of its headers, the record of its page, and the
-// SharedInfo it has if it is as long as this one. If it is UDP as this one, its
+// due reports whether the frame q.distance strides ahead of at is to be asked
+// for: it is in the same WQE, and the first of those that one call asks for.
+func (q *Queue) due(at place) bool {
+	ahead := at.index + q.distance
+	return ahead&q.pairMask == 0 && ahead < q.strides
+}
+
+// expect keeps what prefetches assume: frames like this one. If it is UDP, its
 // headers are in one line, and the other would cost a fetch from memory for
-// nothing. The caller has checked that the stride is one of the same WQE. No
-// byte is read, so it may come before the sync, and before the device has
-// written.
-func (q *Queue) prefetchStride(at place, room uint32, c *desc.CQE) {
-	ref, stride := q.ahead(at, q.aheadBytes)
-	first := unsafe.Add(stride, q.headroom)
-	second := unsafe.Add(first, 64)
+// nothing.
+func (q *Queue) expect(room uint32, c *desc.CQE) {
+	q.second, q.room = 64, room
 	if c.HdrType().L4() == desc.HdrUDP && !c.Tunneled() {
-		second = first
+		q.second = 0
 	}
-	shared, meta := unsafe.Add(stride, room), q.record(ref)
-	if q.prefetch.SkipShared {
-		shared = first
+}
+
+// prefetchFirst begins a poll that has more than a frame to take: it asks for
+// those up to q.distance. What the last poll asked for beyond its own frames was
+// too early if the device wrote it since.
+func (q *Queue) prefetchFirst() {
+	ix := uint32(q.current)
+	if int(ix) >= len(q.consumed) || !q.several() {
+		return
 	}
+	at := q.placeAt(ix, q.consumed[ix], 0)
+	end := min(at.index+q.distance, q.strides)
+	for i := (at.index + q.pairMask) &^ q.pairMask; i < end; i += 1 + q.pairMask {
+		q.prefetchStrides(at, i)
+	}
+}
+
+// several reports whether more than one completion waits, as far as the ring
+// shows it at a glance.
+func (q *Queue) several() bool {
+	w, next := q.cq.At(q.cc).Own(), q.cc+1
+	return w.ReadyIn(q.cq.Lap(q.cc)) && (w.Format() == desc.FormatCompressed ||
+		q.cq.At(next).Own().ReadyIn(q.cq.Lap(next)))
+}
+
+// prefetchStrides asks for the lines that the frame in stride i will touch, and
+// where q.pairMask is 1 for those of the frame behind it: two of its headers, the
+// record of the page, and the SharedInfo. Both strides are of the WQE of at and
+// behind it. No byte is read, so it may come before the sync, and before the
+// device has written.
+func (q *Queue) prefetchStrides(at place, i uint32) {
+	if q.blind {
+		if !q.prefetch.SkipMeta {
+			q.prefetchRecords(at, i)
+		}
+		return
+	}
+	ref, stride := q.ahead(at, i)
+	first, meta := unsafe.Add(stride, q.headroom), q.record(ref)
 	if q.prefetch.SkipMeta {
 		meta = first
 	}
-	mem.Prefetch4(first, second, meta, shared)
+	if !q.pairPages {
+		shared := unsafe.Add(stride, q.room)
+		if q.prefetch.SkipShared {
+			shared = first
+		}
+		mem.Prefetch(first, unsafe.Add(first, q.second), shared, meta, meta, uintptr(q.pairBytes))
+		return
+	}
+	ref, stride = q.ahead(at, i+1)
+	next, nextMeta := unsafe.Add(stride, q.headroom), q.record(ref)
+	if q.prefetch.SkipMeta {
+		nextMeta = next
+	}
+	mem.Prefetch(first, next, first, meta, nextMeta, uintptr(q.second))
+}
+
+// prefetchRecords is prefetchStrides without the frames.
+func (q *Queue) prefetchRecords(at place, i uint32) {
+	first, _ := q.ahead(at, i)
+	second, _ := q.ahead(at, i+q.pairMask)
+	a, b := q.record(first), q.record(second)
+	mem.Prefetch(a, b, a, a, b, 0)
 }
 
 // prefetchNext asks for the headers of the frame behind the one at at, and for
 // the record of its page. The caller has checked that the stride, so many
 // behind, is one of the same WQE.
 func (q *Queue) prefetchNext(at place, strides uint32) {
-	ref, first := q.ahead(at, strides<<(q.strideShift&31))
+	ref, first := q.ahead(at, at.index+strides)
 	second, meta := unsafe.Add(first, 64), q.record(ref)
-	mem.Prefetch4(first, second, meta, meta)
+	mem.Prefetch(first, second, meta, meta, meta, 0)
 }
 
-// ahead is the stride so many bytes behind the one at at.
-func (q *Queue) ahead(at place, bytes uint32) (mem.Ref, unsafe.Pointer) {
-	off := at.off + bytes
-	ref := q.pages[at.slot+off>>(q.pageShift&31)].ref
+// ahead is stride i, behind the one at at in its WQE.
+func (q *Queue) ahead(at place, i uint32) (mem.Ref, unsafe.Pointer) {
+	off := at.off + (i-at.index)<<(q.strideShift&31)
+	ref := q.pages[at.slot+off>>(q.pageShift&31)].Page
 	return ref, q.at(ref, off&(q.pageBytes-1))
 }
 

@@ -21,6 +21,9 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 	if q.xdp != nil {
 		q.xdp.begin()
 	}
+	if q.plan.Linear && q.plan.Distance > 0 {
+		q.prefetchFirst()
+	}
 	budget = min(budget, b.Room())
 	before, held := q.cc, b.Len()
 	n := q.harvest(q, b, budget)

@@ -17,8 +17,8 @@ type Queue struct {
 	cc       uint32 // completions consumed, runs freely
 	cq       *desc.CQ
 	accept   func(*Queue, *desc.CQE, desc.OwnWord, *packet.Batch)
-	consumed []uint32 // striding: strides used of WQE i; all of them: it is not posted
-	pages    []page   // Plan.GroupPages for each group of WQEs
+	consumed []uint32        // striding: strides used of WQE i; all of them: it is not posted
+	pages    []pagepool.Slot // Plan.GroupPages for each group of WQEs
 	slab     *packet.Slab
 	pool     *pagepool.Pool
 	dom      *dma.Domain
@@ -26,6 +26,9 @@ type Queue struct {
 	geometry
 	metadata
 	prefetch Prefetch
+	second   uint32 // bytes to the second line of headers, 0 if there is none
+	room     uint32 // from the start of a stride to the SharedInfo
+	blind    bool   // the program drops without a look
 	count    counters
 	xdp      *stage // nil without a program
 
@@ -37,6 +40,7 @@ type Queue struct {
 	counter uint32 // WQEs ever posted; runs freely
 	head    uint16 // striding: the entry to be posted next
 	tail    uint16 // striding: the last entry of the free chain
+	current uint16 // striding: the entry that the device fills
 	fault   bool   // restart the queue
 	faultAt uint32 // cc when fault was set
 	layout  []segment
@@ -59,13 +63,16 @@ type geometry struct {
 	groupShift  uint8 // cyclic: log2 of Plan.Group
 	headroom    uint32
 	maxFrame    uint32
+	shortMax    uint32 // striding: most bytes of a frame in one stride
 	pageBytes   uint32
 	strides     uint32 // in a WQE
 	groupPages  uint32
 	mttsPerWQE  uint32
 	wqeMask     uint32 // WQEs less one
 	distance    uint32 // strides to prefetch ahead; behind every WQE when off
-	aheadBytes  uint32 // the same in bytes
+	pairMask    uint32 // 1: two strides are prefetched at a time
+	pairBytes   uint32 // from one to the other, if they are of one page
+	pairPages   bool   // they are of two, and no SharedInfo is asked for
 }
 
 // metadata is what the builders take from completions.
@@ -74,17 +81,18 @@ type metadata struct {
 	lro       bool
 	parsed    bool // header copy
 	hash      bool
-	sum       bool  // the device's sum over all bytes
-	verdict   bool  // the device's verdict
-	trusting  bool  // the verdict and not the sum
-	stampMask int64 // 0 or all ones
+	hashTypes *[256]packet.HashType // by what the completion says; without hash all none
+	sum       bool                  // the device's sum over all bytes
+	verdict   bool                  // the device's verdict
+	trusting  bool                  // the verdict and not the sum
+	stampMask int64                 // 0 or all ones
 }
 
 // A segment is where a data segment of a cyclic group lies: page of the group
 // and offset in it.
 type segment struct{ page, off uint32 }
 
-func geometryOf(p *Plan) geometry {
+func geometryOf(p *Plan, skipShared bool) geometry {
 	g := geometry{
 		pageShift: log2(p.PageBytes), groupShift: log2(p.Group),
 		headroom: uint32(p.Headroom), maxFrame: uint32(p.MaxFrame),
@@ -95,12 +103,18 @@ func geometryOf(p *Plan) geometry {
 	}
 	if p.Type == desc.Striding {
 		g.strideShift = log2(p.StrideBytes)
+		g.shortMax = uint32(min(p.MaxFrame, p.StrideBytes))
 	}
 	switch {
 	case p.OwnStride:
 		g.distance = 0
 	case p.Distance > 0 && p.Linear:
-		g.distance, g.aheadBytes = uint32(p.Distance), uint32(p.Distance*p.StrideBytes)
+		g.distance = uint32(p.Distance)
+		if p.StrideBytes < p.PageBytes {
+			g.pairMask, g.pairBytes = 1, uint32(p.StrideBytes)
+		} else if skipShared {
+			g.pairMask, g.pairPages = 1, true
+		}
 	case p.Distance > 0:
 		g.distance = 0
 	}
@@ -116,6 +130,10 @@ func metadataOf(c Config) metadata {
 		verdict: c.Offloads.Checksum != ChecksumOff,
 	}
 	m.trusting = m.verdict && !m.sum
+	m.hashTypes = new([256]packet.HashType)
+	if m.hash {
+		m.hashTypes = &hashTypes
+	}
 	if c.Offloads.Timestamps {
 		m.stampMask = -1
 	}

@@ -92,8 +92,8 @@ func TestFreeTakesChains(t *testing.T) {
 	}
 	for slot := range 8 {
 		pg := &q.pages[slot]
-		if m := pg.ref.Meta(); m.Refs != 65535-int32(pg.refs) {
-			t.Errorf("page %d: %d references, %d were handed out", slot, m.Refs, pg.refs)
+		if m := pg.Page.Meta(); m.Refs != 65535-int32(pg.Given) {
+			t.Errorf("page %d: %d references, %d were handed out", slot, m.Refs, pg.Given)
 		}
 	}
 }
@@ -221,16 +221,22 @@ func TestEthtoolNames(t *testing.T) {
 	}
 }
 
-// The prefetch switches change no packet.
+// The prefetch switches change no packet, whatever stride a poll begins with, one
+// stride or several a page.
 func TestPrefetchVariants(t *testing.T) {
-	for _, p := range []Prefetch{{}, {Distance: -1}, {Distance: 1}, {Distance: 64},
+	for _, p := range []Prefetch{{}, {Distance: -1}, {Distance: 1}, {Distance: 64}, {Own: true},
 		{SkipShared: true}, {SkipMeta: true}, {Distance: 8, SkipShared: true, SkipMeta: true}} {
-		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
-			q, d := open(t, Config{Prefetch: p}, poisoned())
-			for i := range 300 {
-				b, _ := one(t, q, d, tcpFrame(54+i))
-				q.Free(b)
-			}
-		})
+		for _, c := range []Config{{}, {MTU: 3000}, {XDP: xdp.Config{Program: pass}},
+			{Memory: Memory{PageBytes: 65536}}} {
+			c.Prefetch = p
+			t.Run(fmt.Sprintf("%+v, MTU %d, pages of %d, program %v", p, c.MTU,
+				c.Memory.PageBytes, c.XDP.Program != nil), func(t *testing.T) {
+				q, d := open(t, c, poisoned())
+				for i := range 300 {
+					b, _ := one(t, q, d, tcpFrame(54+i))
+					q.Free(b)
+				}
+			})
+		}
 	}
 }

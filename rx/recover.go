@@ -42,7 +42,7 @@ func (q *Queue) stop() {
 // begin is the state of a queue with nothing posted and nothing consumed.
 func (q *Queue) begin() {
 	q.cc, q.posted, q.counter = 0, 0, 0
-	q.head, q.tail = 0, uint16(q.plan.WQEs-1)
+	q.head, q.tail, q.current = 0, uint16(q.plan.WQEs-1), 0
 	q.fault, q.session = false, session{}
 	for i := range q.consumed {
 		q.consumed[i] = q.strides

@@ -7,9 +7,9 @@ import (
 )
 
 // refillStriding posts WQEs on fresh pages once Plan.Bulk of them are missing
-// (facts/mlx5e.md 3.9). The pages of an index are released when it is filled
-// again, so that they pass through the pool's cache. If pages run out, those
-// of all other free WQEs are released too, and it is tried once more.
+// (facts/mlx5e.md 3.9). Pages are given back when their index is filled again.
+// If they run out, those of all other free WQEs are released too, and
+// it is tried once more.
 func refillStriding(q *Queue) {
 	missing := len(q.consumed) - 1 - int(q.posted)
 	if missing < q.plan.Bulk {
@@ -17,14 +17,12 @@ func refillStriding(q *Queue) {
 	}
 	before := q.counter
 	for range missing {
-		q.release(uint32(q.head))
-		if q.take(1) == 0 {
+		if q.renew(uint32(q.head), 1) == 0 {
 			q.reclaimStriding()
-			if q.take(1) == 0 {
+			if q.renew(uint32(q.head), 1) == 0 {
 				break
 			}
 		}
-		q.install(uint32(q.head), q.scratch[:q.groupPages])
 		q.push()
 	}
 	if q.counter != before {
@@ -43,30 +41,29 @@ func (q *Queue) reclaimStriding() {
 	}
 }
 
-// refillCyclic posts WQEs a unit at a time, and only whole groups: a page must
-// not be replaced while an older WQE of its group is still out (facts/mlx5e.md
-// 3.2). What a unit got before pages ran out is posted.
+// refillCyclic posts WQEs, and only whole groups: a page must not be replaced
+// while an older WQE of its group is still out (facts/mlx5e.md 3.2).
 func refillCyclic(q *Queue) {
 	missing := q.plan.WQEs - int(q.posted)
 	if missing < q.plan.Bulk {
 		return
 	}
 	before := q.counter
-	groups := missing >> q.groupShift
-	for groups > 0 {
-		n := min(groups, q.plan.Unit>>q.groupShift)
-		q.releaseGroups(n)
-		got := q.take(n)
+	for groups := uint32(missing) >> q.groupShift; groups > 0; {
+		n := min(groups, q.wqeMask>>q.groupShift+1-q.group(0), uint32(q.plan.Unit>>q.groupShift))
+		got := q.renew(q.group(0), n)
 		if got == 0 {
-			q.releaseGroups(groups)
-			got = q.take(n)
+			for i := range groups {
+				q.release(q.group(int(i)))
+			}
+			if got = q.renew(q.group(0), n); got == 0 {
+				break
+			}
 		}
-		for i := range got {
-			q.postGroup(q.scratch[i*int(q.groupPages):][:q.groupPages])
+		for range got {
+			q.postGroup()
 		}
-		if groups -= n; got < n {
-			break
-		}
+		groups -= got
 	}
 	if q.counter != before {
 		q.rq.Producer.Ring(q.counter & 0xffff)
@@ -78,16 +75,8 @@ func (q *Queue) group(i int) uint32 {
 	return ((q.counter + uint32(i)<<q.groupShift) & q.wqeMask) >> q.groupShift
 }
 
-func (q *Queue) releaseGroups(n int) {
-	for i := range n {
-		q.release(q.group(i))
-	}
-}
-
-// postGroup gives the next group its pages and writes its segments.
-func (q *Queue) postGroup(refs []mem.Ref) {
-	group := q.group(0)
-	q.install(group, refs)
+// postGroup writes the segments of the next group and gives them to the device.
+func (q *Queue) postGroup() {
 	for range q.plan.Group {
 		wqe := q.counter & q.wqeMask
 		segments := q.rq.Segments[int(wqe)*q.rq.SegsPerWQE:]
@@ -96,7 +85,7 @@ func (q *Queue) postGroup(refs []mem.Ref) {
 			if k == 0 {
 				off += q.headroom
 			}
-			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.iova+uint64(off))
+			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.IOVA+uint64(off))
 		}
 		q.counter++
 		q.posted++
@@ -106,48 +95,49 @@ func (q *Queue) postGroup(refs []mem.Ref) {
 // memoryKey names the queue's domain in the segments of a cyclic queue.
 const memoryKey = 0x200
 
-// take allocates the pages of n groups into scratch and reports how many
-// groups have all of theirs. The pages of an incomplete one go back.
-func (q *Queue) take(n int) int {
-	want := n * int(q.groupPages)
-	got := q.pool.Alloc(q.scratch[:want])
-	if got == want {
-		return n
-	}
-	q.count.buffAllocErr++
-	n = got / int(q.groupPages)
-	for _, ref := range q.scratch[n*int(q.groupPages) : got] {
-		q.pool.Put(ref, pagepool.Bias)
+// renew puts a page with all its references into every slot of n groups and
+// reports how many, the first ones, have all of theirs. A page that no packet
+// holds any more stays where it is, as if it had gone through the pool's cache,
+// which gives the last one first; for others the pool gives fresh ones. If it has
+// too few, slots stay empty.
+func (q *Queue) renew(group, n uint32) uint32 {
+	slots := q.pages[group*q.groupPages:][:n*q.groupPages]
+	if empty := q.pool.Renew(slots); empty > 0 {
+		return q.install(group, slots, empty)
 	}
 	return n
 }
 
-// install puts fresh pages into the slots of a group, which are empty. The
-// translation of a WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, refs []mem.Ref) {
-	slots := q.pages[group*q.groupPages:][:len(refs)]
+// install puts fresh pages into the empty slots of some groups. The translation
+// of a WQE has more entries than it has pages.
+func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
+	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
-		mtt = q.rq.MTT[group*q.mttsPerWQE:][:len(refs)]
+		mtt = q.rq.MTT[group*q.mttsPerWQE:][:len(slots)]
 	}
-	for k, ref := range refs {
-		iova := ref.Meta().IOVA
-		slots[k] = page{ref: ref, iova: iova}
+	k := 0
+	for ; k < len(slots); k++ {
+		if slots[k].Page != mem.None {
+			continue
+		}
+		if len(refs) == 0 {
+			q.count.buffAllocErr++
+			break
+		}
+		iova := refs[0].Meta().IOVA
+		slots[k] = pagepool.Slot{Page: refs[0], IOVA: iova}
 		if k < len(mtt) {
 			mtt[k] = iova | desc.MTTRead | desc.MTTWrite
 		}
+		refs = refs[1:]
 	}
+	return uint32(k) / q.groupPages
 }
 
 // release gives the ring's references on the pages of a group back to the
 // pool, less those that packets hold. A slot that is empty, because a refill
 // failed, has nothing to give.
 func (q *Queue) release(group uint32) {
-	slots := q.pages[group*q.groupPages:][:q.groupPages]
-	for k := range slots {
-		if pg := &slots[k]; pg.ref != mem.None {
-			q.pool.Put(pg.ref, pagepool.Bias-int32(pg.refs))
-			*pg = page{}
-		}
-	}
+	q.pool.PutSlots(q.pages[group*q.groupPages:][:q.groupPages])
 }

@@ -171,7 +171,7 @@ func TestTranslation(t *testing.T) {
 		wqe, k := i/72, i%72
 		want := filler
 		if k < 64 && wqe < 7 {
-			want = q.pages[wqe*64+k].ref.Meta().IOVA | access
+			want = q.pages[wqe*64+k].Page.Meta().IOVA | access
 		}
 		if mtt != want {
 			t.Fatalf("entry %d of WQE %d is %#x, want %#x", k, wqe, mtt, want)

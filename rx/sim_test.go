@@ -222,15 +222,15 @@ func (w *world) law() {
 	}
 	refs, records, heads := w.references()
 	for slot := range w.q.pages {
-		if pg := &w.q.pages[slot]; pg.ref != mem.None {
-			refs[pg.ref.Page()] += pagepool.Bias - int32(pg.refs)
+		if pg := &w.q.pages[slot]; pg.Page != mem.None {
+			refs[pg.Page.Page()] += pagepool.Bias - int32(pg.Given)
 		}
 	}
 	if w.q.filler != mem.None {
 		refs[w.q.filler.Page()] += pagepool.Bias
 	}
-	if x := w.q.xdp; x != nil && x.side.ref != mem.None {
-		refs[x.side.ref.Page()] += pagepool.Bias - int32(x.side.refs)
+	if x := w.q.xdp; x != nil && x.side.Page != mem.None {
+		refs[x.side.Page.Page()] += pagepool.Bias - int32(x.side.Given)
 	}
 	sending := 0
 	for i, users := range refs {

@@ -186,7 +186,7 @@ func (q *Queue) Books() Books {
 	}
 	for i := range q.pages {
 		switch {
-		case q.pages[i].ref == 0:
+		case q.pages[i].Page == 0:
 		case q.isPosted(uint32(i) / q.groupPages):
 			b.Posted++
 		default:
@@ -198,7 +198,7 @@ func (q *Queue) Books() Books {
 	}
 	if q.xdp != nil {
 		b.Sending = q.xdp.send.InFlight()
-		if q.xdp.side.ref != 0 {
+		if q.xdp.side.Page != 0 {
 			b.Side = 1
 		}
 	}

@@ -19,6 +19,30 @@ type place struct {
 // the frame is still there.
 func (q *Queue) locate(c *desc.CQE, w desc.OwnWord) (at place, ok bool) {
 	ix, bc, index := uint32(c.WQEID()), c.ByteCount(), uint32(w.WQECounter())
+	n := uint32(bc.Bytes())
+	// A frame in the next stride, as all are in a linear queue, proves itself in few
+	// instructions. That of another length than 1 to shortMax is looked at below.
+	if int(ix) >= len(q.consumed) || q.consumed[ix] != index || index >= q.strides ||
+		bc != desc.PackByteCount(1, uint16(n)) || n-1 >= q.shortMax ||
+		w.Opcode() != desc.OpRespSend {
+		return q.locateAny(c, w)
+	}
+	q.use(ix, index+1)
+	return q.placeAt(ix, index, n), true
+}
+
+// placeAt is the place of a frame of n bytes from a stride of WQE ix on.
+func (q *Queue) placeAt(ix, index, n uint32) (at place) {
+	off := index << (q.strideShift & 31)
+	return place{
+		slot: ix*q.groupPages + off>>(q.pageShift&31), off: off & (q.pageBytes - 1),
+		n: n, index: index,
+	}
+}
+
+// locateAny is locate for any completion.
+func (q *Queue) locateAny(c *desc.CQE, w desc.OwnWord) (at place, ok bool) {
+	ix, bc, index := uint32(c.WQEID()), c.ByteCount(), uint32(w.WQECounter())
 	strides := uint32(bc.Strides())
 	start := q.strides // of a WQE that is not posted all strides are used
 	if ix < uint32(len(q.consumed)) {
@@ -43,18 +67,15 @@ func (q *Queue) locate(c *desc.CQE, w desc.OwnWord) (at place, ok bool) {
 		q.count.fillerStrides += uint64(strides)
 		return at, false
 	}
-	at.n, at.index = uint32(bc.Bytes()), index
-	if at.n-1 >= q.maxFrame && !q.fits(c, at.n) { // 0 and too long at once
+	n := uint32(bc.Bytes())
+	if n-1 >= q.maxFrame && !q.fits(c, n) { // 0 and too long at once
 		return at, false
 	}
-	if at.n > strides<<(q.strideShift&31) {
+	if n > strides<<(q.strideShift&31) {
 		q.bad()
 		return at, false
 	}
-	at.off = index << (q.strideShift & 31)
-	at.slot = ix*q.groupPages + at.off>>(q.pageShift&31)
-	at.off &= q.pageBytes - 1
-	return at, true
+	return q.placeAt(ix, index, n), true
 }
 
 // use marks the strides of WQE ix up to end as used. A WQE that is used up
@@ -62,6 +83,7 @@ func (q *Queue) locate(c *desc.CQE, w desc.OwnWord) (at place, ok bool) {
 func (q *Queue) use(ix, end uint32) {
 	q.consumed[ix] = end
 	if end == q.strides {
+		q.current = q.rq.List[ix].Next()
 		q.rq.List[q.tail].SetNext(uint16(ix))
 		q.tail = uint16(ix)
 		q.posted--

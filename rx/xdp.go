@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-net/millrace/internal/check"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
 )
 
@@ -23,8 +24,8 @@ type stage struct {
 	send  *xdp.SendQueue
 	out   *xdp.Redirector
 
-	side   page   // nonlinear striding: linear parts are slices of it
-	slices uint32 // that a page has; side.refs of them are taken
+	side   pagepool.Slot // nonlinear striding: linear parts are slices of it
+	slices uint32        // that a page has; side.Given of them are taken
 	fresh  [1]mem.Ref
 
 	program atomic.Pointer[xdp.Program] // attached; any goroutine exchanges it
@@ -41,7 +42,7 @@ const (
 func (q *Queue) openXDP() (err error) {
 	c, p := &q.cfg, &q.plan
 	x := &stage{slices: uint32(p.PageBytes / sliceBytes), give: q.pool.Put}
-	x.side.refs = x.slices
+	x.side.Given = x.slices
 	traits := xdp.Traits{
 		Queue: c.Queue, Hash: q.hash, Timestamps: c.Offloads.Timestamps,
 	}
@@ -60,7 +61,6 @@ func (q *Queue) openXDP() (err error) {
 	fill(&send.Number, c.Queue)
 	x.send, err = xdp.NewSendQueue(send, q.dom)
 	x.program.Store(&c.XDP.Program)
-	q.prefetch.SkipShared = true // a program drops, and no SharedInfo is touched
 	q.xdp = x
 	return err
 }
@@ -141,8 +141,8 @@ func (q *Queue) lay(slot, off, left uint32) {
 	x.first = slot
 	for ; left > 0; slot, off = slot+1, 0 {
 		pg, n := &q.pages[slot], min(q.pageBytes-off, left)
-		q.dom.SyncForCPU(pg.iova+uint64(off), n)
-		x.buff.Append(packet.Frag{Ref: pg.ref, Off: off, Len: n})
+		q.dom.SyncForCPU(pg.IOVA+uint64(off), n)
+		x.buff.Append(packet.Frag{Ref: pg.Page, Off: off, Len: n})
 		left -= n
 	}
 	x.n = slot - x.first
@@ -150,11 +150,12 @@ func (q *Queue) lay(slot, off, left uint32) {
 
 // consume does what a verdict other than Pass says. head is the page of the
 // linear part.
-func (q *Queue) consume(v xdp.Verdict, head *page) {
+func (q *Queue) consume(v xdp.Verdict, head *pagepool.Slot) {
 	x := q.xdp
 	switch v {
 	case xdp.Drop:
 		q.count.xdpDrop++
+		q.blind = !x.buff.Looked()
 		return
 	case xdp.Tx:
 		if x.send.Send(&x.buff, x.give) {
@@ -175,9 +176,9 @@ func (q *Queue) consume(v xdp.Verdict, head *page) {
 
 // left settles a frame that leaves. The page of the linear part counts if a
 // byte of the frame is in it.
-func (q *Queue) left(head *page) {
+func (q *Queue) left(head *pagepool.Slot) {
 	if q.xdp.buff.Head().Len > 0 {
-		head.refs++
+		head.Given++
 	}
 	q.settle()
 }
@@ -190,7 +191,7 @@ func (q *Queue) settle() {
 	x := q.xdp
 	pages := q.pages[x.first:][:x.n]
 	for i := range pages {
-		pages[i].refs++
+		pages[i].Given++
 	}
 	for _, page := range x.buff.Freed() {
 		q.pool.Put(page, 1)

@@ -3,6 +3,7 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/header"
+	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
@@ -11,7 +12,7 @@ import (
 // acceptNonlinearXDP shows the program all of the frame in fragments, behind a
 // linear part that is empty (facts/mlx5e.md 3.5).
 func acceptNonlinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
-	at, ok := q.locate(c, w)
+	at, ok := q.locateAny(c, w)
 	if !ok {
 		return
 	}
@@ -19,11 +20,11 @@ func acceptNonlinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) 
 		q.prefetchNext(at, used)
 	}
 	x := q.xdp
-	if x.side.refs == x.slices && !q.takeSide() {
+	if x.side.Given == x.slices && !q.takeSide() {
 		q.noMemory()
 		return
 	}
-	x.buff.Reset(x.side.ref, x.side.refs*sliceBytes, 0, c)
+	x.buff.Reset(x.side.Page, x.side.Given*sliceBytes, 0, c)
 	q.lay(at.slot, at.off, at.n)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, &x.side)
@@ -41,8 +42,8 @@ func (q *Queue) takeSide() bool {
 		return false
 	}
 	ref := x.fresh[0]
-	x.side = page{ref: ref, iova: ref.Meta().IOVA}
-	q.dom.SyncForCPU(x.side.iova, q.pageBytes)
+	x.side = pagepool.Slot{Page: ref, IOVA: ref.Meta().IOVA}
+	q.dom.SyncForCPU(x.side.IOVA, q.pageBytes)
 	return true
 }
 
@@ -50,10 +51,10 @@ func (q *Queue) takeSide() bool {
 // have slices of it; the next frame takes another (facts/mlx5e.md 12, bug 54).
 func (q *Queue) releaseSide() {
 	x := q.xdp
-	if x.side.ref != 0 {
-		q.pool.Put(x.side.ref, pagepool.Bias-int32(x.side.refs))
+	if x.side.Page != mem.None {
+		q.pool.Put(x.side.Page, pagepool.Bias-int32(x.side.Given))
 	}
-	x.side = page{refs: x.slices}
+	x.side = pagepool.Slot{Given: x.slices}
 }
 
 // passSmall builds a packet of what the program left: the headers copied into a
@@ -75,7 +76,7 @@ func (q *Queue) passSmall(c *desc.CQE, b *packet.Batch) {
 		linear.Len -= n
 		s.Frags[0] = linear
 		s.NumFrags = 1
-		q.xdp.side.refs++
+		q.xdp.side.Given++
 		p.Truesize += sliceBytes
 	} else {
 		f.Cut(n - linear.Len)
@@ -130,10 +131,10 @@ func acceptCyclicFragsXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch
 	}
 	first := &q.plan.Frags[0]
 	pg, off := q.segment(wqe, 0)
-	q.dom.SyncForCPU(pg.iova+uint64(off), uint32(first.Stride))
+	q.dom.SyncForCPU(pg.IOVA+uint64(off), uint32(first.Stride))
 	linear := min(n, uint32(first.Bytes))
 	x := q.xdp
-	x.buff.Reset(pg.ref, off, linear, c)
+	x.buff.Reset(pg.Page, off, linear, c)
 	q.lay(wqe*q.groupPages+1, 0, n-linear)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
@@ -144,7 +145,7 @@ func acceptCyclicFragsXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch
 
 // passHead builds a packet around the first buffer, and of the fragments that
 // the program left (facts/mlx5e.md 12, bug 3).
-func (q *Queue) passHead(pg *page, off uint32, c *desc.CQE, b *packet.Batch) {
+func (q *Queue) passHead(pg *pagepool.Slot, off uint32, c *desc.CQE, b *packet.Batch) {
 	f, room := &q.xdp.buff, q.pageBytes-packet.SharedBytes
 	i, p := q.around(pg, off, f.Start(), f.Head().Len, room)
 	if p == nil {

@@ -31,7 +31,7 @@ func TestXDPJumbo(t *testing.T) {
 		t.Errorf("the program saw %v", seen)
 	}
 	for slot := range 4 {
-		if got := r.q.pages[slot].refs; (got == 1) != (slot < 3) {
+		if got := r.q.pages[slot].Given; (got == 1) != (slot < 3) {
 			t.Errorf("page %d gave %d references", slot, got)
 		}
 	}
@@ -184,16 +184,16 @@ func TestXDPSidePage(t *testing.T) {
 	for range 10 {
 		r.receive(tcpFrame(1000))
 	}
-	first := x.side.ref
-	if x.side.refs != 0 || first == 0 {
-		t.Errorf("%d slices taken by frames that were dropped", x.side.refs)
+	first := x.side.Page
+	if x.side.Given != 0 || first == 0 {
+		t.Errorf("%d slices taken by frames that were dropped", x.side.Given)
 	}
 	verdict = xdp.Pass
 	var held []*packet.Batch
 	for i := range 8 {
 		held = append(held, r.receive(tcpFrame(1000)))
-		if x.side.refs != uint32(i%4+1) || (x.side.ref == first) != (i < 4) {
-			t.Errorf("frame %d: %d slices taken", i, x.side.refs)
+		if x.side.Given != uint32(i%4+1) || (x.side.Page == first) != (i < 4) {
+			t.Errorf("frame %d: %d slices taken", i, x.side.Given)
 		}
 	}
 	pull = 100 // what is made linear fits the small head

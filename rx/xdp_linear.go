@@ -3,6 +3,7 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
 )
 
@@ -15,17 +16,19 @@ func acceptLinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	room := align64(q.headroom + at.n)
-	if at.index+q.distance < q.strides {
-		q.prefetchStride(at, room, c)
+	if q.due(at) {
+		q.expect(room, c)
+		q.prefetchStrides(at, at.index+q.distance)
 	}
 	pg := &q.pages[at.slot]
-	q.dom.SyncForCPU(pg.iova+uint64(at.off), room+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), room+packet.SharedBytes)
 	x := q.xdp
-	x.buff.Reset(pg.ref, at.off, at.n, c)
+	x.buff.Reset(pg.Page, at.off, at.n, c)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
 	}
+	q.blind = false
 	data, n := x.buff.Start(), x.buff.Head().Len
 	i, p := q.around(pg, at.off, data, n, align64(data+n))
 	if p != nil {
@@ -42,9 +45,9 @@ func acceptCyclicXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 		return
 	}
 	pg, off := q.segment(wqe, 0)
-	q.dom.SyncForCPU(pg.iova+uint64(off), align64(q.headroom+n)+packet.SharedBytes)
+	q.dom.SyncForCPU(pg.IOVA+uint64(off), align64(q.headroom+n)+packet.SharedBytes)
 	x := q.xdp
-	x.buff.Reset(pg.ref, off, n, c)
+	x.buff.Reset(pg.Page, off, n, c)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
@@ -54,7 +57,7 @@ func acceptCyclicXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 
 // pass builds a packet around the buffer at off with what the program left of
 // the frame.
-func (q *Queue) pass(pg *page, off uint32, c *desc.CQE, b *packet.Batch) {
+func (q *Queue) pass(pg *pagepool.Slot, off uint32, c *desc.CQE, b *packet.Batch) {
 	f := &q.xdp.buff
 	data, n := f.Start(), f.Head().Len
 	i, p := q.around(pg, off, data, n, align64(data+n))

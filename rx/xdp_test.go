@@ -165,7 +165,7 @@ func TestXDPLinkType(t *testing.T) {
 				t.Fatalf("%v: %d packets", verdict, b.Len())
 			}
 			if verdict != xdp.Pass {
-				if r.q.slab.InUse() != 0 || r.q.xdp.side.refs != 0 {
+				if r.q.slab.InUse() != 0 || r.q.xdp.side.Given != 0 {
 					t.Error("a record or a slice for a frame that is gone")
 				}
 				continue
@@ -307,5 +307,32 @@ func TestXDPRefusals(t *testing.T) {
 	two := Config{MTU: 1450, XDP: xdp.Config{Program: pass}}
 	if p, err := two.Plan(); err != nil || p.StrideBytes != 2048 {
 		t.Errorf("MTU 1450: strides of %d bytes, want two in a page (%v)", p.StrideBytes, err)
+	}
+}
+
+// Frames ahead are not asked for while nobody looks at them.
+func TestNobodyLooks(t *testing.T) {
+	for name, c := range map[string]struct {
+		program xdp.Program
+		blind   bool
+	}{
+		"drop": {drop, true},
+		"pass": {pass, false},
+		"data": {func(b *xdp.Buff) xdp.Verdict { b.Data(); return xdp.Drop }, false},
+		"load": {func(b *xdp.Buff) xdp.Verdict {
+			b.Load(0, make([]byte, 1))
+			return xdp.Drop
+		}, false},
+	} {
+		q, d := open(t, Config{XDP: xdp.Config{Program: c.program}}, nil)
+		for range 10 {
+			d.send(tcpFrame(100))
+		}
+		d.plain()
+		b := packet.NewBatch(q.Slab(), 64)
+		q.Poll(b, 64)
+		if q.Free(b); q.blind != c.blind {
+			t.Errorf("%s: blind is %v", name, q.blind)
+		}
 	}
 }

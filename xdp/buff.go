@@ -21,6 +21,7 @@ type Buff struct {
 	cqe             *desc.CQE
 	target          int    // of Redirect; -1: none chosen
 	limit           uint32 // end of the tailroom, from hard start
+	looked          bool   // the program wanted bytes of the frame
 
 	frags  [packet.MaxFrags]packet.Frag
 	freed  [packet.MaxFrags]mem.Ref // pages of fragments that are gone
@@ -46,7 +47,10 @@ const MinFrame = 14
 
 // Data is the linear part, lent until the buffer is adjusted. In a striding
 // queue that cuts frames into fragments it is empty.
-func (b *Buff) Data() []byte { return b.page.Bytes(b.base+b.data, b.end-b.data) }
+func (b *Buff) Data() []byte {
+	b.looked = true
+	return b.page.Bytes(b.base+b.data, b.end-b.data)
+}
 
 // Meta is the metadata in front of the frame, lent until the buffer is
 // adjusted. AdjustMeta makes it.

@@ -60,7 +60,10 @@ func (b *Buff) Store(off int, p []byte) bool {
 	return true
 }
 
-func (b *Buff) holds(off, n int) bool { return off >= 0 && off <= b.Len() && n <= b.Len()-off }
+func (b *Buff) holds(off, n int) bool {
+	b.looked = true
+	return off >= 0 && off <= b.Len() && n <= b.Len()-off
+}
 
 func (b *Buff) load(off int, p []byte) {
 	for i := 0; len(p) > 0; i++ {

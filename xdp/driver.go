@@ -21,6 +21,14 @@ func (b *Buff) Reset(page mem.Ref, base, n uint32, c *desc.CQE) {
 	b.cqe = c
 }
 
+// Looked reports whether the program wanted bytes of a frame since it was asked
+// last.
+func (b *Buff) Looked() bool {
+	looked := b.looked
+	b.looked = false
+	return looked
+}
+
 // Append adds a fragment. There are at most packet.MaxFrags, none is empty.
 func (b *Buff) Append(f packet.Frag) {
 	b.frags[b.n] = f
