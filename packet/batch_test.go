@@ -95,6 +95,28 @@ func TestBatchGive(t *testing.T) {
 	}
 }
 
+func TestRemoveFront(t *testing.T) {
+	s := newSlab(t, 5)
+	for n := range 6 {
+		b := NewBatch(s, 5)
+		for i := range uint32(5) {
+			b.Add(i + 1)
+		}
+		b.RemoveFront(n)
+		if b.Len() != 5-n || b.Room() != n {
+			t.Errorf("%d of 5 removed: %d left, room for %d", n, b.Len(), b.Room())
+		}
+		for k := range b.Len() {
+			if got := b.Index(k); got != uint32(n+k+1) {
+				t.Errorf("%d of 5 removed: packet %d at %d", n, got, k)
+			}
+		}
+	}
+	if b := NewBatch(s, 5); !panics(func() { b.RemoveFront(1) }) {
+		t.Error("more was removed than there is")
+	}
+}
+
 func TestDropTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for d := range NumDrops {

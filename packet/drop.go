@@ -12,6 +12,13 @@ const (
 	DropBadCQE          // its completion contradicts what was posted
 	DropErrorCQE        // the device reported an error
 	DropUnreadable      // payload the CPU cannot read and no headers apart
+	DropBadLink         // send: not an Ethernet frame
+	DropTooShort        // send: shorter than an Ethernet header
+	DropTooLong         // send: longer than the MTU allows, and not to be cut
+	DropBadFrags        // send: fragments that are empty, too many, or not what Len says
+	DropBadCSum         // send: the checksum to fill in lies outside of the packet
+	DropBadGSO          // send: how to cut it contradicts its headers
+	DropMapFailed       // send: the device could not be given an address for it
 	NumDrops
 )
 
@@ -23,6 +30,13 @@ var dropTexts = [NumDrops]string{
 	DropBadCQE:     "completion contradicts what was posted",
 	DropErrorCQE:   "device reported an error",
 	DropUnreadable: "payload unreadable, headers not split",
+	DropBadLink:    "not an Ethernet frame",
+	DropTooShort:   "shorter than an Ethernet header",
+	DropTooLong:    "longer than the MTU allows, and not to be cut",
+	DropBadFrags:   "fragments empty, too many or not as long as it says",
+	DropBadCSum:    "checksum to fill in lies outside of the packet",
+	DropBadGSO:     "how to cut it contradicts its headers",
+	DropMapFailed:  "no I/O address for its bytes",
 }
 
 func (d Drop) String() string {
