@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-net/millrace/gro"
 	"github.com/millrace-net/millrace/nic"
 	"github.com/millrace-net/millrace/rx"
+	"github.com/millrace-net/millrace/tx"
 	"github.com/millrace-net/millrace/xdp"
 )
 
@@ -20,8 +21,10 @@ type Config struct {
 	NIC    nic.Config // the device
 	RX     rx.Config  // each queue; Queue is filled in
 	GRO    gro.Config
-	NoGRO  bool // hand packets over as they arrive
+	NoGRO  bool      // hand packets over as they arrive
+	TX     tx.Config // each transmit queue; Number, MTU and VXLAN are filled in
 	DMA    dma.Config
+	Wait   Coalesce // how events are moderated while Run sleeps
 
 	// Where verdict Redirect of an XDP program (RX.XDP) sends frames, by index;
 	// nil means the send queues of the port, each by the number of its receive
@@ -58,7 +61,23 @@ func (c Config) withDefaults() (Config, error) {
 			"turn one of them off")
 	}
 	c.NIC.On |= c.wanted()
+	c.TX.Without |= c.missing()
+	c.TX.MTU, c.TX.VXLAN = c.RX.MTU, c.NIC.VXLAN
 	return c, nil
+}
+
+// missing is what the device cannot do for the transmit queues.
+func (c Config) missing() (o tx.Offload) {
+	on := (nic.DefaultFeatures | c.NIC.On) &^ c.NIC.Off
+	for f, offload := range map[nic.Feature]tx.Offload{
+		nic.TSO: tx.TSO, nic.USO: tx.UDPSegmentation,
+		nic.TxChecksum: tx.Checksum, nic.VLANInsert: tx.VLANInsert,
+	} {
+		if on&f == 0 {
+			o |= offload
+		}
+	}
+	return o
 }
 
 // wanted is what the queues need of the device: a wish of the driver is a

@@ -58,3 +58,40 @@ func ExampleConfig_xdp() {
 	// 1 packet, type 0x800
 	// back to 02 00 00 00 00 02
 }
+
+// The handler answers pings of a kind and drops the rest.
+func ExamplePort_Post() {
+	p, err := port.Open("nic:", port.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	near, far, _ := nic.NewCable(16)
+	p.Plug(near)
+	p.PlugOut(near)
+	for _, typ := range []uint16{0x88b5, header.TypeIPv4} {
+		frame := make([]byte, 60)
+		copy(frame, "\x02\x00\x00\x00\x00\x01\x02\x00\x00\x00\x00\x02")
+		header.EthernetAt(frame, 0).SetType(typ)
+		far.Send(nic.Frame{Data: frame})
+	}
+	for range 3 {
+		p.Step(func(b *packet.Batch) {
+			for i := range b.Len() {
+				eth := header.EthernetAt(b.Head(i), 0)
+				if eth.Type() != 0x88b5 {
+					b.Drop(i, packet.DropFiltered)
+					continue
+				}
+				*eth.Dst(), *eth.Src() = *eth.Src(), *eth.Dst()
+			}
+			p.Post(b) // takes what is left
+		})
+	}
+	for f := (nic.Frame{}); far.Next(0, &f); {
+		fmt.Printf("%d bytes back to % x\n", len(f.Data), f.Data[:6])
+	}
+	// Output:
+	// 60 bytes back to 02 00 00 00 00 02
+}

@@ -9,12 +9,14 @@ package port
 //  5. A packet is built around or beside the bytes  ../rx/linear.go, ../rx/nonlinear.go
 //  6. Neighbours of a flow are merged               ../gro/table.go
 //  7. The handler gets the batch                    here
-//  8. Memory goes home, the ring is refilled        ../rx/free.go, ../rx/refill.go
+//  8. What it posts is described to the device      send.go, ../tx/post.go
+//  9. The device cuts, fills in, sends, completes   ../nic/send.go
+//  10. What was sent is reaped                      ../tx/reap.go
+//  11. Memory goes home, the ring is refilled       ../rx/free.go, ../rx/refill.go
 
 import (
 	"context"
 	"runtime"
-	"time"
 
 	"github.com/millrace-net/millrace/packet"
 )
@@ -23,8 +25,9 @@ import (
 const idleRounds = 64
 
 // Run moves packets until ctx is done: from the wire through the queues to
-// handle, batch by batch. It lends each batch to handle until that returns;
-// what is marked with Drop is counted as dropped, the rest as delivered.
+// handle, batch by batch. It lends each batch to handle until that returns, but
+// for what handle gives to Post; what is marked with Drop is counted as dropped,
+// the rest as delivered.
 // Frames that the device has taken when ctx ends are still delivered. One
 // goroutine drives all queues of a software NIC, so that a run can be
 // repeated.
@@ -47,7 +50,7 @@ func (p *Port) Run(ctx context.Context, handle func(*packet.Batch)) error {
 		}
 		if idle++; idle > idleRounds {
 			p.publish()
-			time.Sleep(50 * time.Microsecond)
+			p.wait(done)
 		}
 	}
 }
@@ -59,18 +62,34 @@ func (p *Port) Step(handle func(*packet.Batch)) bool {
 	now := p.clock.start()
 	moved := p.dev.Step(now) > 0
 	p.clock.lap(&p.count.deviceTicks)
+	p.count.polls++
+	congested := false
 	for i := range p.lanes {
+		l := &p.lanes[i]
+		p.at = i
+		moved = p.reap(l, now) || moved
 		// Until it runs dry: a device that is stepped in line must not gain on
 		// its driver. Fillers are completions, too.
-		for n := p.cfg.Budget; n == p.cfg.Budget; {
-			n = p.poll(&p.lanes[i], handle)
+		for n := p.cfg.Budget; n == p.cfg.Budget && !l.blocked(p.cfg.Budget); {
+			n = p.poll(l, handle)
 			moved = moved || n > 0
 		}
+		congested = congested || l.blocked(p.cfg.Budget)
 	}
+	p.at, p.congested = 0, congested
 	if p.clock.due() {
 		p.publish()
 	}
 	return moved
+}
+
+// reap takes home what was sent, and sends what waits. It reports whether the
+// transmit queue has something to do.
+func (p *Port) reap(l *lane, now int64) bool {
+	l.send.queue.Reap(now)
+	l.push()
+	p.clock.lap(&p.count.txTicks)
+	return l.send.queue.InFlight() > 0
 }
 
 // poll takes at most one budget of completions along the whole walk and
@@ -88,10 +107,12 @@ func (p *Port) poll(l *lane, handle func(*packet.Batch)) int {
 	}
 	if l.out.Len() > 0 {
 		handle(l.out)
-		p.account(l.out)
+		p.account(l.out, 0)
 		p.clock.lap(&p.count.handlerTicks)
 		l.queue.Free(l.out)
 		p.clock.lap(&p.count.rxTicks)
+		l.push()
+		p.clock.lap(&p.count.txTicks)
 	}
 	return n
 }
@@ -105,10 +126,10 @@ func (p *Port) drain(handle func(*packet.Batch)) {
 	}
 }
 
-// account counts what the handler was given.
-func (p *Port) account(b *packet.Batch) {
+// account counts what the handler was given, from place first of b on.
+func (p *Port) account(b *packet.Batch, first int) {
 	c := &p.count
-	for i := range b.Len() {
+	for i := first; i < b.Len(); i++ {
 		p := b.At(i)
 		if p.Drop != packet.DropNone {
 			c.drops[p.Drop]++

@@ -17,14 +17,17 @@ import (
 // A Port is an interface with its queues. The goroutine that calls Run owns
 // it; other goroutines may only call Stats.
 type Port struct {
-	cfg    Config
-	dev    *nic.Device
-	dom    *dma.Domain
-	lanes  []lane
-	clock  clock
-	count  counters
-	mu     sync.Mutex // of published
-	public Stats
+	cfg   Config
+	dev   *nic.Device
+	dom   *dma.Domain
+	lanes []lane
+	at    int // the lane whose handler is running
+
+	congested bool
+	clock     clock
+	count     counters
+	mu        sync.Mutex // of published
+	public    Stats
 }
 
 // A lane is what one queue passes its packets along.
@@ -33,6 +36,7 @@ type lane struct {
 	merge *gro.Table    // nil without GRO
 	in    *packet.Batch // from the queue
 	out   *packet.Batch // to the handler; in itself without GRO
+	send  sender
 }
 
 // Open opens the interface that spec names. "nic:" is the software NIC; its
@@ -103,16 +107,20 @@ func (p *Port) addLane(i int) (err error) {
 		}
 		l.out = packet.NewBatch(q.Slab(), p.cfg.Budget)
 	}
-	_, err = p.dev.AddRQ(q.RQ())
-	return err
+	if _, err = p.dev.AddRQ(q.RQ()); err != nil {
+		return err
+	}
+	if err = p.newSender(l, i); err != nil {
+		return err
+	}
+	return p.cfg.Wait.moderate(l)
 }
 
 // Plug makes w the wire that frames come from; nil unplugs it.
 func (p *Port) Plug(w nic.Wire) { p.dev.Plug(w) }
 
-// PlugOut makes e the end of a cable that frames sent by an XDP program leave
-// by. While the cable is full they wait. With nil, which is the default, nobody
-// listens.
+// PlugOut makes e the end of a cable that sent frames leave by. While the cable
+// is full they wait. With nil, which is the default, nobody listens.
 func (p *Port) PlugOut(e *nic.End) { p.dev.PlugOut(e) }
 
 // SetProgram puts an XDP program in the place of the one that all queues run,
@@ -130,15 +138,16 @@ func (p *Port) SetProgram(program xdp.Program, frags bool) error {
 // It belongs to the goroutine of Run.
 func (p *Port) Device() *nic.Device { return p.dev }
 
-// Close gives all memory back. It reports what did not come home. Frames that
-// were to be sent and are not are lost: a queue may have sent those of another,
-// so all send queues are closed first.
+// Close gives all memory back. It reports what did not come home. What was to
+// be sent and is not is lost: a queue may have sent frames of another, so all
+// send queues are closed first.
 func (p *Port) Close() error {
 	var errs []error
 	for i := range p.lanes {
 		if q := p.lanes[i].queue.SendQueue(); q != nil {
 			q.Close()
 		}
+		errs = append(errs, p.lanes[i].send.close())
 	}
 	for i := range p.lanes {
 		errs = append(errs, p.lanes[i].queue.Close())

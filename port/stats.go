@@ -7,12 +7,15 @@ import (
 	"github.com/millrace-net/millrace/nic"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/rx"
+	"github.com/millrace-net/millrace/tx"
 )
 
 // counters are what the loop counts.
 type counters struct {
 	packets, segments, bytes                     uint64
 	deviceTicks, rxTicks, groTicks, handlerTicks uint64
+	txTicks                                      uint64
+	events, polls, arms                          uint64
 	drops                                        [packet.NumDrops]uint64
 }
 
@@ -23,17 +26,22 @@ type Stats struct {
 	Bytes    uint64                  // from the L2 header on, merged headers once
 	Drops    [packet.NumDrops]uint64 // by the handler
 	Stages   Stages
+	Events   uint64 // that ended a sleep of Run (ch_events)
+	Polls    uint64 // rounds of the loop (ch_poll)
+	Arms     uint64 // times Run asked for events, to sleep (ch_arm)
 	Device   nic.Stats
 	Queues   []QueueStats
 }
 
 // Stages are the ns spent in each stage.
-type Stages struct{ Device, RX, GRO, Handler int64 }
+type Stages struct{ Device, RX, GRO, Handler, TX int64 }
 
 // QueueStats are the counts of one queue.
 type QueueStats struct {
 	RX    rx.Stats
 	GRO   gro.Stats
+	TX    tx.Stats
+	Sends tx.Effective // how TX sends
 	Books rx.Books
 }
 
@@ -54,15 +62,18 @@ func (p *Port) publish() {
 	defer p.mu.Unlock()
 	s := &p.public
 	s.Packets, s.Segments, s.Bytes, s.Drops = c.packets, c.segments, c.bytes, c.drops
+	s.Events, s.Polls, s.Arms = c.events, c.polls, c.arms
 	s.Stages = Stages{
 		Device: p.clock.ns(c.deviceTicks), RX: p.clock.ns(c.rxTicks),
 		GRO: p.clock.ns(c.groTicks), Handler: p.clock.ns(c.handlerTicks),
+		TX: p.clock.ns(c.txTicks),
 	}
 	s.Device = p.dev.Stats()
 	s.Queues = s.Queues[:0]
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		q := QueueStats{RX: l.queue.Stats(), Books: l.queue.Books()}
+		q := QueueStats{RX: l.queue.Stats(), TX: l.send.queue.Stats(),
+			Sends: l.send.queue.Effective(), Books: l.queue.Books()}
 		if l.merge != nil {
 			q.GRO = l.merge.Stats()
 		}
