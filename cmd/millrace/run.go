@@ -23,6 +23,7 @@ type runOptions struct {
 	seed     uint64
 	vxlan    []uint
 	xdp      string
+	iommu    string
 }
 
 // What the flags leave open.
@@ -36,14 +37,15 @@ func runCommand() *cobra.Command {
 	o := new(runOptions)
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Move packets through the receive path and report",
+		Short: "Move packets through receive and transmit queues and report",
 		Long: "Run moves frames from a source through the software NIC, its receive queues and\n" +
-			"GRO to a sink, and reports what became of them. Without flags: generated TCP\n" +
-			"for 5 seconds.",
+			"GRO to a sink, which may be its transmit queues, and reports what became of\n" +
+			"them. Without flags: generated TCP for 5 seconds.",
 		Example: "  millrace run\n" +
 			"  millrace run --from gen:udp,size=512,flows=64 --queues 2 --duration 10s\n" +
 			"  millrace run --from pcap:in.pcap --to pcapng:merged.pcapng --stats json\n" +
 			"  millrace run --from gen:tcp --mtu 9000 --set lro=on --set rx=512 --counters\n" +
+			"  millrace run --from gen:tcp,size=100 --to nic: --set tx-copybreak=auto\n" +
 			"  millrace run --from pcap:in.pcap --xdp prog.bpf.o --to pcapng:passed.pcapng",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return run(o, c.OutOrStdout()) },
@@ -63,6 +65,7 @@ func runCommand() *cobra.Command {
 	f.Uint64Var(&o.seed, "seed", 1, "of generated traffic")
 	f.UintSliceVar(&o.vxlan, "vxlan", nil, "UDP `port`s that carry VXLAN (generated: 4789)")
 	f.StringVar(&o.xdp, "xdp", "", xdpUsage)
+	f.StringVar(&o.iommu, "iommu", "passthrough", "between device and memory: "+iommuModes())
 	return c
 }
 

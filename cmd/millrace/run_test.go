@@ -138,3 +138,55 @@ func deliver(t *testing.T, name string, check func(header.LinkType, []byte)) {
 	}
 	s.from.close() // damage shows in the frames
 }
+
+// What is sent is what came, frame by frame: merged by GRO, cut again by the
+// device or in software, tags taken out and put in. Flows may change places.
+// The captures take turns in the settings.
+func TestEveryFrameLeaves(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.pcapng")
+	sets := [][]string{
+		{"rx=128"},
+		{"rx=128", "tso=off", "tx-udp-segmentation=off", "tx-checksumming=off",
+			"tx-vlan-hw-insert=off", "rx-udp-gro-forwarding=on"},
+		{"rx=128", "tx-copybreak=200", "tx-copybreak-way=inline", "rx-udp-gro-forwarding=on"},
+	}
+	turn := 0
+	eachCapture(t, func(name string) {
+		set := sets[turn%len(sets)]
+		turn++
+		o := &runOptions{from: "pcap:" + name, to: "nic:pcapng:" + out, queues: 1,
+			stats: "json", set: set, iommu: "strict"}
+		if err := run(o, io.Discard); errors.Is(err, errBooks) {
+			t.Errorf("%s: %v", name, err)
+		} else if err != nil {
+			return // damaged
+		}
+		left := map[string]int{}
+		frames(t, name, func(f *capture.Frame) {
+			if f.Link == header.LinkEthernet && len(f.Data) >= header.EthernetBytes &&
+				len(f.Data) <= captureMTU+header.EthernetBytes {
+				left[string(f.Data)]++
+			}
+		})
+		frames(t, out, func(f *capture.Frame) { left[string(f.Data)]-- })
+		for data, n := range left {
+			if n != 0 {
+				t.Errorf("%s, %v: %d frames too few: %x", name, set, n, data)
+				return
+			}
+		}
+	})
+}
+
+// frames reads a capture.
+func frames(t *testing.T, name string, each func(*capture.Frame)) {
+	t.Helper()
+	r, err := capture.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for f := (capture.Frame{}); r.Next(&f) == nil; {
+		each(&f)
+	}
+}

@@ -41,7 +41,7 @@ func (s *session) open() (err error) {
 	if err := s.openPort(); err != nil {
 		return errors.Join(err, s.from.close())
 	}
-	if s.to, err = openSink(s.o.to, &s.from); err != nil {
+	if s.to, err = openSink(s.o.to, &s.from, s.port); err != nil {
 		return errors.Join(err, s.port.Close(), s.from.close())
 	}
 	return nil
@@ -59,6 +59,9 @@ func (s *session) openPort() (err error) {
 		c.GRO.VXLAN = append(c.GRO.VXLAN, header.PortVXLAN)
 	}
 	c.NIC.VXLAN = c.GRO.VXLAN
+	if c.DMA.Mode, err = iommuMode(s.o.iommu); err != nil {
+		return err
+	}
 	if err := apply(&c, s.o.set); err != nil {
 		return err
 	}
@@ -80,8 +83,11 @@ func (s *session) move(handle func(*packet.Batch)) error {
 		ctx, cancel = context.WithTimeout(ctx, s.o.duration)
 		defer cancel()
 	}
-	s.port.Plug(s.xdp.before(&ending{wire: s.from.wire, end: stop}, stop))
+	s.port.Plug(s.xdp.before(&ending{wire: s.from.wire, port: s.port, end: stop}, stop))
 	s.to.end = stop
+	if s.to.leave != nil {
+		s.to.leave.start(stop)
+	}
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
@@ -116,14 +122,19 @@ func (s *session) watch(ctx context.Context) {
 	}
 }
 
-// ending is a wire that tells when it is at its end. The wires of this command
-// have a frame at any time until then.
+// ending is a wire that tells when it is at its end, and waits where packets
+// cannot leave as fast as they come. The wires of this command have a frame at
+// any time until then.
 type ending struct {
 	wire nic.Wire
+	port *port.Port
 	end  func()
 }
 
 func (w *ending) Next(now int64, f *nic.Frame) bool {
+	if w.port.Congested() {
+		return false
+	}
 	if w.wire.Next(now, f) {
 		return true
 	}

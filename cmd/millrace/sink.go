@@ -8,11 +8,14 @@ import (
 	"github.com/millrace-net/millrace/cmd/millrace/workload"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/packet"
+	"github.com/millrace-net/millrace/port"
 )
 
-// A sink takes what the port delivers: it writes it to a file, or does
-// nothing. It belongs to the goroutine of the port.
+// A sink takes what the port delivers: it writes it to a file, sends it, or
+// does nothing. It belongs to the goroutine of the port.
 type sink struct {
+	send   *port.Port       // nil: packets end here
+	leave  *leaving         // what writes the frames that were sent; nil: nobody listens
 	file   *capture.Writer  // nil: null
 	replay *workload.Replay // knows the link types of the input
 	frame  []byte           // one packet in a piece
@@ -22,6 +25,10 @@ type sink struct {
 
 // handle writes the packets of a batch as they are, merged ones in one piece.
 func (s *sink) handle(b *packet.Batch) {
+	if s.send != nil {
+		s.send.Post(b) // its own packets: it cannot fail
+		return
+	}
 	for i := range b.Len() {
 		if s.file == nil || s.err != nil {
 			return
@@ -35,6 +42,9 @@ func (s *sink) handle(b *packet.Batch) {
 // close gives the file its name, or takes it away if something is missing in
 // it.
 func (s *sink) close() error {
+	if s.leave != nil {
+		s.err = s.leave.finish()
+	}
 	switch {
 	case s.file == nil:
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-net/millrace/cmd/millrace/capture"
 	"github.com/millrace-net/millrace/cmd/millrace/workload"
 	"github.com/millrace-net/millrace/nic"
+	"github.com/millrace-net/millrace/port"
 )
 
 // A source is where frames come from.
@@ -58,15 +59,18 @@ func (s *source) close() error {
 	return s.replay.Err()
 }
 
-const toKinds = "null, pcapng:FILE, pcap:FILE"
+const toKinds = "null, pcapng:FILE, pcap:FILE, nic:, nic:pcapng:FILE, nic:pcap:FILE"
 
 // openSink opens what --to says.
-func openSink(spec string, from *source) (*sink, error) {
-	kind, name, colon := strings.Cut(spec, ":")
+func openSink(spec string, from *source, p *port.Port) (*sink, error) {
+	rest, sends := strings.CutPrefix(spec, "nic:")
+	kind, name, colon := strings.Cut(rest, ":")
 	format := capture.PcapNg
 	switch {
-	case kind == "null" && !colon:
+	case kind == "null" && !colon && !sends:
 		return &sink{}, nil
+	case rest == "" && sends:
+		return &sink{send: p}, nil
 	case kind == "pcap" && name != "":
 		format = capture.Pcap
 	case kind == "pcapng" && name != "":
@@ -77,5 +81,14 @@ func openSink(spec string, from *source) (*sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sink{file: w, replay: from.replay}, nil
+	s := &sink{file: w, replay: from.replay}
+	if sends {
+		var near *nic.End
+		if s.leave, near, err = newLeaving(w); err != nil {
+			return nil, err
+		}
+		s.send = p
+		p.PlugOut(near)
+	}
+	return s, nil
 }

@@ -47,5 +47,6 @@ func imbalance(s *port.Stats) []string {
 		merged += s.Queues[i].GRO.Merged
 	}
 	differ("packets handled and merged", handled+merged, delivered)
+	sendBooks(s, differ)
 	return list
 }

@@ -48,7 +48,7 @@ func (l *Live) since(s *port.Stats) (d port.Stats) {
 	d.Device.RxBytesPhy = s.Device.RxBytesPhy - l.last.Device.RxBytesPhy
 	a, b := &s.Stages, &l.last.Stages
 	d.Stages = port.Stages{Device: a.Device - b.Device, RX: a.RX - b.RX, GRO: a.GRO - b.GRO,
-		Handler: a.Handler - b.Handler}
+		Handler: a.Handler - b.Handler, TX: a.TX - b.TX}
 	return d
 }
 

@@ -36,6 +36,7 @@ type Report struct {
 	Cost      Cost     `json:"ns_per_packet"`
 	XDP       *XDP     `json:"xdp,omitempty"`
 	GRO       GRO      `json:"gro"`
+	TX        *TX      `json:"tx,omitempty"` // null: nothing was sent
 	Drops     []Reason `json:"drops"`
 	Pool      Pool     `json:"pool"`
 	Imbalance []string `json:"imbalance"` // empty: the books balance
@@ -64,6 +65,7 @@ type Cost struct {
 	RX      float64 `json:"rx"`
 	GRO     float64 `json:"gro"`
 	Handler float64 `json:"handler"`
+	TX      float64 `json:"tx"`
 	Total   float64 `json:"total"`
 }
 
@@ -118,7 +120,7 @@ func New(run Run, s *port.Stats, groOn bool) *Report {
 			float64(r.BytesWire) * 8 / sec}
 	}
 	r.Balanced = len(r.Imbalance) == 0
-	r.GRO = merging(s, groOn)
+	r.GRO, r.TX = merging(s, groOn), sending(s)
 	for i := range s.Queues {
 		r.Pool.add(&s.Queues[i].Books, &s.Queues[i].RX.Pool)
 	}
@@ -131,8 +133,8 @@ func cost(s *port.Stats, frames uint64) Cost {
 	}
 	n, t := float64(frames), s.Stages
 	c := Cost{Device: float64(t.Device) / n, RX: float64(t.RX) / n, GRO: float64(t.GRO) / n,
-		Handler: float64(t.Handler) / n}
-	c.Total = c.Device + c.RX + c.GRO + c.Handler
+		Handler: float64(t.Handler) / n, TX: float64(t.TX) / n}
+	c.Total = c.Device + c.RX + c.GRO + c.Handler + c.TX
 	return c
 }
 
@@ -161,7 +163,7 @@ func merging(s *port.Stats, on bool) GRO {
 	return g
 }
 
-// drops lists what ended frames and packets, from the wire to the handler.
+// drops lists what ended frames and packets, from wire to wire.
 func drops(s *port.Stats) []Reason {
 	d := &s.Device
 	list := []Reason{
@@ -178,6 +180,7 @@ func drops(s *port.Stats) []Reason {
 			counts[reason] += n
 		}
 	}
+	list = append(list, Reason{"lost in a send queue reset", sendDrops(s, &counts)})
 	for reason, n := range counts {
 		list = append(list, Reason{packet.Drop(reason).String(), n})
 	}

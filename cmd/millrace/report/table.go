@@ -24,6 +24,7 @@ func (r *Report) Table(out io.Writer) error {
 	fmt.Fprintf(w, "ns a frame  %s\n", r.Cost)
 	r.XDP.table(w)
 	r.merging(w)
+	r.TX.table(w)
 	reasons(w, "dropped", total(r.Drops), r.Drops)
 	p := &r.Pool
 	fmt.Fprintf(w, "pool        %d pages: %d free, %d posted, %d held; "+
@@ -54,8 +55,8 @@ func (r Rates) String() string {
 }
 
 func (c Cost) String() string {
-	return fmt.Sprintf("device %.1f   rx %.1f   gro %.1f   handler %.1f",
-		c.Device, c.RX, c.GRO, c.Handler)
+	return fmt.Sprintf("device %.1f   rx %.1f   gro %.1f   handler %.1f   tx %.1f",
+		c.Device, c.RX, c.GRO, c.Handler, c.TX)
 }
 
 func (x *XDP) table(w io.Writer) {
