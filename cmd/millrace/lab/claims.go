@@ -49,6 +49,17 @@ func above(name string) func(*result.Result) (string, result.Holds) {
 	}
 }
 
+// below checks that the interval of a case lies below 1.
+func below(name string) func(*result.Result) (string, result.Holds) {
+	return func(r *result.Result) (string, result.Holds) {
+		i := ratio(r, name)
+		if i == nil {
+			return "", result.NotMeasured
+		}
+		return interval(*i), holds(i.High < 1)
+	}
+}
+
 // less checks that a packet of a case takes so much less time than one of the
 // baseline, as a part, and that the interval lies above 1.
 func less(name string, part float64) func(*result.Result) (string, result.Holds) {

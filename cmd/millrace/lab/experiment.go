@@ -20,6 +20,7 @@ type Experiment struct {
 	Metrics  []result.Metric
 	Build    func(*Bench) error
 	Claims   []Claim
+	Findings func(*result.Result) []result.Table // may be nil
 	Pictures []page.Picture
 }
 
@@ -31,7 +32,7 @@ type Claim struct {
 }
 
 // experiments are those of `lab list`, in its order.
-var experiments = []*Experiment{&rxHeadlen, &rxPrefetch}
+var experiments = []*Experiment{&rxHeadlen, &rxPrefetch, &txSmall}
 
 func find(name string) *Experiment {
 	for _, e := range experiments {
@@ -66,14 +67,21 @@ func (b *Bench) measurements(rounds int) (n int) {
 func (b *Bench) memory(n, pages int) ([]*mem.Region, error) {
 	first := len(b.regions)
 	for range n {
-		r, err := mem.Open(mem.Config{Pages: pages})
-		if err != nil {
-			return nil, fmt.Errorf("memory for %d queues of %s each: %w",
-				n, machine.Size(pages<<12), err)
+		if _, err := b.region(4<<10, pages); err != nil {
+			return nil, fmt.Errorf("memory for %d queues: %w", n, err)
 		}
-		b.regions = append(b.regions, r)
 	}
 	return b.regions[first:], nil
+}
+
+// region opens a region.
+func (b *Bench) region(pageBytes, pages int) (*mem.Region, error) {
+	r, err := mem.Open(mem.Config{PageBytes: pageBytes, Pages: pages})
+	if err != nil {
+		return nil, fmt.Errorf("memory of %s: %w", machine.Size(pages*pageBytes), err)
+	}
+	b.regions = append(b.regions, r)
+	return r, nil
 }
 
 // Close gives the memory back.

@@ -51,6 +51,7 @@ func TestMatrix(t *testing.T) {
 	}{
 		{&rxPrefetch, 4*4*(6*3+1) + 3*4*(6*2+1), len(prefetchQuick)},
 		{&rxHeadlen, 2 * 2 * 2 * 3 * 2, 11},
+		{&txSmall, txWhole, txQuick},
 	} {
 		whole, quick := names(built(t, x.e, false, 4)), names(built(t, x.e, true, 4))
 		if len(whole) != x.whole || len(quick) != x.quick {

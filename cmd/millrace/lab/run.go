@@ -118,6 +118,9 @@ func (s *session) perform(ctx context.Context, e *Experiment) (r *result.Result,
 		r.Notes = append(r.Notes, fmt.Sprintf("other processes kept %.1f CPUs busy "+
 			"while this ran: they share caches and memory", n))
 	}
+	if e.Findings != nil {
+		r.Findings = e.Findings(r)
+	}
 	for _, c := range e.Claims {
 		r.Claims = append(r.Claims, c.check(r))
 	}

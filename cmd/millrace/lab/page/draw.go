@@ -24,27 +24,80 @@ func (p *Picture) lines(c *plot.Plot, cases []*result.Case) error {
 		}
 	}
 	for i, name := range names {
-		var s spread
-		for _, k := range cases {
-			if p.Series(k) != name {
-				continue
-			}
-			x, err := strconv.ParseFloat(k.Key(p.X), 64)
-			if err != nil {
-				return fmt.Errorf("%s: no number behind %s", k.Name, p.X)
-			}
-			if len(s.XYs) == 0 {
-				s.add(0, column(k, p.Metric, baseline))
-			}
-			s.add(x, column(k, p.Metric, variant))
+		s, err := p.series(cases, name)
+		if err == nil {
+			err = s.draw(c, name, i)
 		}
-		if err := s.draw(c, name, i); err != nil {
+		if err != nil {
 			return err
+		}
+	}
+	if p.Base != "" {
+		s, err := p.baselines(cases)
+		if err == nil {
+			err = s.draw(c, p.Base, len(names))
+		}
+		if err != nil {
+			return err
+		}
+		if p.Log {
+			c.X.Scale, c.X.Tick.Marker = plot.LogScale{}, s.marks()
+			c.X.Max *= 1.25                         // room for half a label
+			c.Legend.Left, c.Legend.XOffs = true, 4 // where what is small costs least
 		}
 	}
 	c.Y.Min = 0
 	c.Y.Max *= 1.3 // room for the legend
 	return nil
+}
+
+// series are the points of a line.
+func (p *Picture) series(cases []*result.Case, name string) (s spread, err error) {
+	for _, k := range cases {
+		if p.Series(k) != name {
+			continue
+		}
+		x, err := p.number(k)
+		if err != nil {
+			return s, err
+		}
+		if len(s.XYs) == 0 && p.Base == "" {
+			s.add(0, column(k, p.Metric, baseline))
+		}
+		s.add(x, column(k, p.Metric, variant))
+	}
+	return s, nil
+}
+
+// baselines are the points of the baselines, one for each x.
+func (p *Picture) baselines(cases []*result.Case) (s spread, err error) {
+	for _, k := range cases {
+		x, err := p.number(k)
+		if err != nil {
+			return s, err
+		}
+		if !slices.ContainsFunc(s.XYs, func(p plotter.XY) bool { return p.X == x }) {
+			s.add(x, column(k, p.Metric, baseline))
+		}
+	}
+	return s, nil
+}
+
+// number is where a case stands on the x axis.
+func (p *Picture) number(k *result.Case) (float64, error) {
+	x, err := strconv.ParseFloat(k.Key(p.X), 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: no number behind %s", k.Name, p.X)
+	}
+	return x, nil
+}
+
+// marks are ticks at the points.
+func (s *spread) marks() (list plot.ConstantTicks) {
+	for _, p := range s.XYs {
+		list = append(list, plot.Tick{Value: p.X, Label: strconv.FormatFloat(p.X, 'g', -1, 64)})
+	}
+	return list
 }
 
 // gap stands between a name in the legend and its sign.

@@ -22,6 +22,9 @@ func sample() Report {
 		Metrics: []result.Metric{{Name: "mpps", Label: "Mpps", Digits: 2}},
 		Claims: []result.Claim{{Text: "faster", Thread: "1.36x", Wanted: "1.5x", Here: "1.6x",
 			Holds: result.NotMeasured}},
+		Findings: []result.Table{{Title: "What was <found>", Note: "look at the gain",
+			Columns: []string{"mode", "gain"},
+			Rows:    [][]result.Cell{{result.Text("strict"), result.Text("+14.5 %%")}}}},
 		NotRun: []result.NotRun{{Name: "x", Reason: "needs 3 CPUs"}},
 	}
 	for _, d := range []int{4, 8} {
@@ -41,6 +44,9 @@ func sample() Report {
 	return Report{r, []Picture{
 		{Title: "By distance", See: "look down", Kind: Lines, Metric: "mpps", X: "distance",
 			XLabel: "strides", YLabel: "Mpps", Where: all,
+			Series: func(c *result.Case) string { return c.Key("") }},
+		{Title: "By distance, all", See: "look at two lines", Kind: Lines, Metric: "mpps",
+			X: "distance", Base: "none", Log: true, XLabel: "strides", YLabel: "Mpps", Where: all,
 			Series: func(c *result.Case) string { return c.Key("") }},
 		{Title: "Ratios", See: "look right", Kind: Ratios, Where: all},
 		{Title: "Rounds", See: "look at both", Kind: Rounds, Metric: "mpps", YLabel: "Mpps",
@@ -71,17 +77,19 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{"Is &lt;it&gt; faster?", "Interrupted", "Test CPU",
 		"needs 3 CPUs",
 		"flood/<wbr>distance=4", `class="not-measured"`, `class="faster"`, "steal in 1 of 16",
+		"What was &lt;found&gt;", "look at the gain", "14.5 %</td>",
 		"look down", "look right", "look at both"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
 	pictures := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1)
-	if len(pictures) != 3 || strings.Contains(text, "Nothing") {
+	if len(pictures) != 4 || strings.Contains(text, "Nothing") {
 		t.Fatalf("%d pictures", len(pictures))
 	}
 	for i, want := range [][]string{
 		{"strides", "Mpps", "flood"},
+		{"strides", "flood", "none", ">4<", ">8<"},
 		{"rate of the variant over that of the baseline", "flood/distance=8"},
 		{"round", "Mpps", "baseline", "variant", "disturbed"},
 	} {

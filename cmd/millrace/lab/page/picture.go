@@ -31,7 +31,9 @@ type Picture struct {
 	Title, See     string
 	Kind           Kind
 	Metric         string // Lines, Rounds
-	X              string // Lines: the key whose number is the x axis; the baseline is at 0
+	X              string // Lines: the key whose number is the x axis
+	Base           string // Lines: name of a line of the baselines; "": they are at 0
+	Log            bool   // with Base: the x axis is logarithmic, with a mark for each number
 	XLabel, YLabel string
 	Where          func(*result.Case) bool
 	Series         func(*result.Case) string // Lines: the line that a case belongs to

@@ -99,6 +99,12 @@ func (c *Case) Over(other *Case) (stats.Interval, error) {
 	return stats.Paired(a, b)
 }
 
+// Columns are the values of a metric in the valid rounds, in their order.
+func (c *Case) Columns(metric string) (baseline, variant []float64) {
+	good := c.good()
+	return column(good, metric, baselineOf), column(good, metric, variantOf)
+}
+
 // Key is the value of a key in the case's name: "4" of distance in
 // "flood/distance=4". The first part of a name has the key "".
 func (c *Case) Key(key string) string {

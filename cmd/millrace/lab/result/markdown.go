@@ -17,6 +17,9 @@ func (r *Result) Markdown(out io.Writer) error {
 		rows = append(rows, r.row(&r.Cases[i]))
 	}
 	markdownTable(w, rows)
+	for i := range r.Findings {
+		r.Findings[i].markdown(w)
+	}
 	if len(r.Claims) > 0 {
 		rows := [][]string{{"claim", "thread", "wanted", "here", "holds"}}
 		for _, c := range r.Claims {

@@ -30,6 +30,7 @@ type Result struct {
 	Calibration *Case           `json:"calibration"`     // the baseline against itself
 	Cases       []Case          `json:"cases"`
 	NotRun      []NotRun        `json:"not_run,omitempty"`
+	Findings    []Table         `json:"findings,omitempty"`
 	Claims      []Claim         `json:"claims"`
 }
 

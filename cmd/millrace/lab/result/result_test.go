@@ -38,6 +38,13 @@ func sampleResult() *Result {
 		Calibration: &Case{Name: "same", Against: "distance=0", Metric: "mpps",
 			Rounds: rounds(12, 1)},
 		NotRun: []NotRun{{"flood/core=adjacent", "needs 3 CPUs"}},
+		Findings: []Table{{Title: "What was found", Note: "look at the gain",
+			Columns: []string{"mode", "gain"},
+			Rows: [][]Cell{
+				{Text("%s", "strict"), {"+14.5 %", &stats.Interval{
+					Value: 1.145, Low: 1.1, High: 1.2}}},
+				{Text("lazy"), Text("-")},
+			}}},
 		Claims: []Claim{{"it is faster", "1.36x", "at least 1.5x", "1.50x", Yes}},
 	}
 	for _, gain := range []float64{1.5, 1, 0.8} {
@@ -140,6 +147,10 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%+v", raw)
 	}
 	again, err := Read(bytes.NewReader(append(b.Bytes(), b.Bytes()...)))
+	if f := again[0].Findings; len(f) != 1 || f[0].Rows[0][1].Value != 1.145 ||
+		f[0].Rows[1][1] != Text("-") || f[0].Rows[0][0].Text != "strict" {
+		t.Errorf("findings %+v", f)
+	}
 	if err != nil || len(again) != 2 || again[1].Find(c.Name) == nil || again[1].Find("x") != nil {
 		t.Errorf("read %d, %v", len(again), err)
 	}
@@ -169,6 +180,7 @@ func TestTable(t *testing.T) {
 		}
 		for _, want := range []string{"Test CPU", "flood/size=512/gain=1.5", "faster", "slower",
 			"no difference", "at least 1.5x", "1.36x", "needs 3 CPUs", "INTERRUPTED", "DISTURBED",
+			"What was found", "look at the gain", "+14.5 %", "lazy",
 			"steal in 1 of 36", "working set: twice", "smaller changes than 1.0 %", "[1.5"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s: no %q in\n%s", name, want, b.String())

@@ -24,6 +24,11 @@ func (r *Result) Table(out io.Writer) error {
 	if err := r.cases(w); err != nil {
 		return err
 	}
+	for i := range r.Findings {
+		if err := r.Findings[i].print(w); err != nil {
+			return err
+		}
+	}
 	r.claims(w)
 	for i, line := range r.Missing() {
 		if i == 0 {

@@ -36,7 +36,17 @@ func Paired(baseline, variant []float64) (Interval, error) {
 	for i := range ratios {
 		ratios[i] = variant[i] / baseline[i]
 	}
-	s := benchmath.AssumeNothing.Summary(sample(ratios), 0.95)
+	return Centre(ratios)
+}
+
+// Centre is the median of values and its interval. Only their order counts, so
+// values beyond what was measured may stand as its ends.
+func Centre(values []float64) (Interval, error) {
+	if len(values) < MinRounds {
+		return Interval{}, fmt.Errorf("%d valid rounds, an interval needs %d",
+			len(values), MinRounds)
+	}
+	s := benchmath.AssumeNothing.Summary(sample(values), 0.95)
 	return Interval{s.Center, s.Lo, s.Hi}, nil
 }
 

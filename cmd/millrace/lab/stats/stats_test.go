@@ -33,6 +33,10 @@ func TestKnownValues(t *testing.T) {
 	if want := (Interval{6.5, 3, 10}); err != nil || got != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
+	got, err = Centre([]float64{0, 0, 0, 5, 9, 9, 9, 9, 9, 9, 9, 9}) // as above
+	if want := (Interval{9, 0, 9}); err != nil || got != want {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
 	if m := Median([]float64{9, 1, 5}); m != 5 {
 		t.Errorf("median %v", m)
 	}
