@@ -25,8 +25,9 @@ type slots struct {
 
 	mu    sync.Mutex
 	free  [slotClasses][]*slot
-	next  uint64 // first address never used
-	bytes int    // that may still be made
+	gaps  [slotClasses][]uint64 // addresses of coherent memory that is unmapped
+	next  uint64                // first address never used
+	bytes int                   // that may still be made
 }
 
 func newSlots(cfg Config) *slots {
@@ -48,19 +49,37 @@ func (p *slots) take(n uint32) (*slot, error) {
 		p.free[class] = list[:len(list)-1]
 		return s, nil
 	}
-	iova := (p.next + size - 1) &^ (size - 1)
-	if uint64(p.bytes) < size || iova+size > lastIOVA {
+	if uint64(p.bytes) < size {
 		return nil, ErrNoSlot
 	}
-	p.next, p.bytes = iova+size, p.bytes-int(size)
+	iova, err := p.address(size)
+	if err != nil {
+		return nil, err
+	}
+	p.bytes -= int(size)
 	s := &slot{iova: iova, bytes: make([]byte, size)}
 	if p.poison {
 		s.synced = make([]uint64, size/64)
 	}
-	for at := iova; at < iova+size; at += granule {
+	p.enter(s, size)
+	return s, nil
+}
+
+// address takes addresses that were never used, a power of two of them.
+func (p *slots) address(size uint64) (iova uint64, err error) {
+	iova = (p.next + size - 1) &^ (size - 1)
+	if iova+size > lastIOVA {
+		return 0, ErrNoSlot
+	}
+	p.next = iova + size
+	return iova, nil
+}
+
+// enter lets the device find the slot.
+func (p *slots) enter(s *slot, size uint64) {
+	for at := s.iova; at < s.iova+size; at += granule {
 		p.table.at(at).Store(s)
 	}
-	return s, nil
 }
 
 func (p *slots) put(s *slot) {
@@ -99,6 +118,9 @@ func (m *Mapper) recall(iova uint64) bool {
 		return false
 	}
 	switch {
+	case s.coherent:
+		m.d.slots.unshare(s)
+		return true
 	case s.held:
 	case s.dir&FromDevice != 0 && s.page.Holds(s.off, s.n):
 		s.take(0, s.n)

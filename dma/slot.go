@@ -21,6 +21,8 @@ type slot struct {
 	dir    Dir
 	held   bool     // Unmap does not copy
 	synced []uint64 // Poison: a bit a byte, the CPU may read it
+
+	coherent bool // bytes are the CPU's own
 }
 
 // cpu is the CPU's side of n bytes at off in the slot.

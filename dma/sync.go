@@ -15,7 +15,7 @@ func (d *Domain) syncForCPU(iova uint64, n uint32) {
 		d.count.driverFaults.Add(1)
 		return
 	}
-	if s.dir&FromDevice != 0 {
+	if s.dir&FromDevice != 0 && !s.coherent {
 		s.take(off, n)
 		d.count.syncCPUBytes.Add(uint64(n))
 		d.count.syncCopies.Add(1)
@@ -35,6 +35,9 @@ func (d *Domain) syncForDevice(iova uint64, n uint32) {
 	s, off := d.slots.locate(iova, n, Both)
 	if s == nil {
 		d.count.driverFaults.Add(1)
+		return
+	}
+	if s.coherent {
 		return
 	}
 	if s.dir&ToDevice == 0 {

@@ -218,8 +218,8 @@ func fillSums(t testing.TB, b []byte, sums desc.SendCSum) {
 		pseudo = checksum.Pseudo6(h.Src()[:], h.Dst()[:], info.Proto, len(body))
 	}
 	sum := ^checksum.Combine(pseudo, checksum.Sum(body), false)
-	if sum == 0 && info.Proto == header.ProtoUDP {
-		sum = 0xffff
+	if sum == 0 {
+		sum = 0xffff // for TCP, too, as package gso has it: both mean the same
 	}
 	binary.BigEndian.PutUint16(field, sum)
 }

@@ -134,14 +134,19 @@ func badGSO() []bad {
 // given home, with the limit in what Check says. The queue stays usable.
 func TestRefuses(t *testing.T) {
 	for _, c := range slices.Concat(badFrames(), badFrags(), badGSO()) {
-		for _, without := range []Offload{0, MultiPacket, TSO | UDPSegmentation | Checksum} {
-			refuses(t, c, without)
+		for _, cfg := range []Config{
+			{}, {Without: MultiPacket}, {Without: TSO | UDPSegmentation | Checksum},
+			{Copybreak: Copybreak{Way: Inline, Bytes: 400}},
+			{Copybreak: Copybreak{Way: Premapped, Bytes: 400}, BufBytes: 512},
+			{Copybreak: Copybreak{Way: Linearize, Bytes: 400}},
+		} {
+			refuses(t, c, cfg)
 		}
 	}
 }
 
-func refuses(t *testing.T, c bad, without Offload) {
-	r := newRig(t, Config{Without: without}, dma.Config{Mode: dma.Strict})
+func refuses(t *testing.T, c bad, cfg Config) {
+	r := newRig(t, cfg, dma.Config{Mode: dma.Strict})
 	i := c.build(r)
 	err := r.q.Check(r.slab, r.slab.At(i))
 	if err == nil || !strings.Contains(err.Error(), c.says) ||
