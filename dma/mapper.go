@@ -114,6 +114,25 @@ func (m *Mapper) Unmap(iova uint64) {
 	m.count.unmaps++
 }
 
+// UnmapAll is Unmap for many addresses, at less than half the price in
+// Passthrough.
+func (m *Mapper) UnmapAll(iovas []uint64) {
+	if m.d.mode != Passthrough {
+		for _, iova := range iovas {
+			m.Unmap(iova)
+		}
+		return
+	}
+	good := uint64(0)
+	for _, iova := range iovas {
+		if page, off, ok := place(iova); ok && page.Holds(off, 1) {
+			good++
+		}
+	}
+	m.count.unmaps += good
+	m.count.driverFaults += uint64(len(iovas)) - good
+}
+
 // Tick publishes the Mapper's counts for Stats and does what is due at now,
 // in nanoseconds. The owner calls it once a poll.
 func (m *Mapper) Tick(now int64) {

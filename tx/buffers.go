@@ -8,15 +8,15 @@ import (
 	"github.com/millrace-net/millrace/mem"
 )
 
-// buffers are memory that stays mapped, cut into equal buffers that are taken
-// and given back in turn. What is longer than a buffer takes several in a row,
+// buffers are coherent memory that stays mapped, cut into equal buffers that are
+// taken and given back in turn, from the first one on whenever none is in use:
+// it is warm. What is longer than a buffer takes several in a row,
 // which lie in one page.
 type buffers struct {
 	mask    uint32 // buffers less one
 	shift   uint8  // log2 of a buffer's bytes
 	perPage uint8  // log2 of the buffers in a page
 	pages   []bufPage
-	dom     *dma.Domain
 	region  *mem.Region
 }
 
@@ -39,7 +39,7 @@ const (
 )
 
 // open takes the memory and maps it.
-func (f *buffers) open(cfg bufConfig, m *dma.Mapper, dom *dma.Domain) (err error) {
+func (f *buffers) open(cfg bufConfig, m *dma.Mapper) (err error) {
 	total := cfg.count * cfg.bytes
 	page := min(max(total, minBufPage), maxBufPage)
 	f.region, err = mem.Open(mem.Config{
@@ -48,12 +48,12 @@ func (f *buffers) open(cfg bufConfig, m *dma.Mapper, dom *dma.Domain) (err error
 	if err != nil {
 		return fmt.Errorf("tx: memory for %d buffers of %d bytes: %w", cfg.count, cfg.bytes, err)
 	}
-	f.dom, f.mask = dom, uint32(cfg.count)-1
+	f.mask = uint32(cfg.count) - 1
 	f.shift = uint8(bits.TrailingZeros(uint(cfg.bytes)))
 	f.perPage = uint8(bits.TrailingZeros(uint(page))) - f.shift
 	for i := range f.region.Pages() {
 		ref := f.region.Ref(i)
-		iova, err := m.MapRange(ref, 0, uint32(page), dma.ToDevice)
+		iova, err := m.MapCoherent(ref, 0, uint32(page), dma.ToDevice)
 		if err != nil {
 			return fmt.Errorf("tx: map %d buffers of %d bytes (fewer Blocks or BufBytes "+
 				"take less): %w", cfg.count, cfg.bytes, err)
@@ -102,6 +102,3 @@ func (f *buffers) skip(at, n uint32) uint32 {
 	}
 	return 0
 }
-
-// give hands what was written into a buffer to the device.
-func (f *buffers) give(iova uint64, n uint32) { f.dom.SyncForDevice(iova, n) }

@@ -81,7 +81,7 @@ func TestAuto(t *testing.T) {
 
 // Where there is no memory to measure with, auto says so and changes nothing.
 func TestAutoFails(t *testing.T) {
-	r := newRig(t, Config{}, dma.Config{Mode: dma.Bounce, BounceBytes: 300 << 10})
+	r := newRig(t, Config{}, dma.Config{Mode: dma.Strict, AddressBytes: 300 << 10})
 	before := r.q.Effective()
 	err := r.q.SetCopybreak(Copybreak{Auto: true})
 	if err == nil || !strings.Contains(err.Error(), "tx-copybreak auto") ||

@@ -110,7 +110,6 @@ func (q *Queue) advance() {
 		next := q.head
 		buf, iova := q.bufs.take(&next.bufs, n)
 		c.next(buf)
-		q.bufs.give(iova, n)
 		next.bytes += uint64(wire)
 		q.count.more++
 		last := c.segmenter.Left() == 0

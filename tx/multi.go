@@ -96,9 +96,6 @@ func (q *Queue) shareCopy(i uint32, p *packet.Packet, frags []packet.Frag, way W
 		q.head.bufs = from
 		return false
 	}
-	if way == Premapped {
-		q.bufs.give(iova, n)
-	}
 	q.from.send(i)
 	q.shared(n, need, way)
 	return true

@@ -33,7 +33,7 @@ func New(cfg Config, dom *dma.Domain) (q *Queue, err error) {
 	q.number = uint32(cfg.Number)
 	q.limit()
 	q.parse.VXLAN = cfg.VXLAN
-	if err = q.bufs.open(q.bufConfig(), q.mapper, dom); err != nil {
+	if err = q.bufs.open(q.bufConfig(), q.mapper); err != nil {
 		return q, err
 	}
 	blocks := q.ring.Blocks()

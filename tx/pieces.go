@@ -17,10 +17,8 @@ func (q *Queue) mark() mark { return mark{q.head.maps, q.head.bufs, q.head.pages
 // unwind undoes the mappings that were made since m: those of a packet that
 // cannot be sent, and no others (facts/mlx5e.md 7.4; 12, bug 13).
 func (q *Queue) unwind(m mark) {
-	for q.head.maps != m.maps {
-		q.head.maps--
-		q.mapper.Unmap(q.maps[q.head.maps&uint32(len(q.maps)-1)])
-	}
+	q.unmap(m.maps, q.head.maps)
+	q.head.maps = m.maps
 	for q.head.pages != m.pages {
 		q.head.pages--
 		q.linear.give(q.linear.out[q.head.pages&uint32(len(q.linear.out)-1)])
@@ -83,7 +81,6 @@ func (q *Queue) place(w []byte, t *task, way Way, skip uint32) bool {
 	}
 	buf, iova := q.bufs.take(&q.head.bufs, n)
 	t.copyTo(buf, skip)
-	q.bufs.give(iova, n)
 	segment(w).Set(n, memoryKey, iova)
 	return true
 }
@@ -149,7 +146,6 @@ func (q *Queue) reachHead(p *packet.Packet, skip, n uint32) (iova uint64, ok boo
 	}
 	buf, iova := q.bufs.take(&q.head.bufs, n)
 	copy(buf, p.Bytes()[skip:])
-	q.bufs.give(iova, n)
 	return iova, true
 }
 

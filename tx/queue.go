@@ -51,7 +51,7 @@ type Queue struct {
 }
 
 // A position is how far the lists of a queue have come. All fields run freely
-// and are never reset. What a WQE holds lies between the position of the one
+// and are never reset, but for bufs. What a WQE holds lies between the position of the one
 // before and its own, so that whatever ends the life of a WQE, the lists cannot
 // get out of step with the ring, or with each other (facts/mlx5e.md 12, bug 7).
 type position struct {
@@ -59,7 +59,7 @@ type position struct {
 	packets uint32 // that end with the WQE
 	maps    uint32
 	held    uint32
-	bufs    uint32 // premapped buffers
+	bufs    uint32 // premapped buffers; 0 again whenever none is in use
 	pages   uint32 // of linearized packets
 }
 

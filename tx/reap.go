@@ -32,9 +32,7 @@ func (q *Queue) reap(packets *uint64) {
 		return
 	}
 	end, at := &q.wqes[last], &q.tail
-	for ; at.maps != end.maps; at.maps++ {
-		q.mapper.Unmap(q.maps[at.maps&uint32(len(q.maps)-1)])
-	}
+	q.unmap(at.maps, end.maps)
 	for ; at.held != end.held; at.held++ {
 		word := q.held[at.held&uint32(len(q.held)-1)]
 		q.sources[word>>indexBits].send(word & (1<<indexBits - 1))
@@ -43,7 +41,18 @@ func (q *Queue) reap(packets *uint64) {
 		q.linear.give(q.linear.out[at.pages&uint32(len(q.linear.out)-1)])
 	}
 	*packets += uint64(end.packets - at.packets)
-	at.bytes, at.packets, at.bufs = end.bytes, end.packets, end.bufs
+	at.bytes, at.packets, at.maps, at.bufs = end.bytes, end.packets, end.maps, end.bufs
+	if at.bufs == q.head.bufs {
+		at.bufs, q.head.bufs = 0, 0 // the first ones are warm
+	}
+}
+
+// unmap undoes the mappings in [from, to).
+func (q *Queue) unmap(from, to uint32) {
+	first, n := from&uint32(len(q.maps)-1), to-from
+	behind := min(n, uint32(len(q.maps))-first)
+	q.mapper.UnmapAll(q.maps[first : first+behind])
+	q.mapper.UnmapAll(q.maps[:n-behind])
 }
 
 // wake ends a stop.

@@ -232,7 +232,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%+v: %d maps, %d unmaps", cfg, s.Maps, s.Unmaps)
 		}
 	}
-	dom := dma.New(dma.Config{Mode: dma.Bounce, BounceBytes: 128 << 10})
+	dom := dma.New(dma.Config{Mode: dma.Strict, AddressBytes: 128 << 10})
 	if _, err := New(Config{}, dom); err == nil || !strings.Contains(err.Error(), "fewer Blocks") {
 		t.Errorf("no memory for buffers: %v", err)
 	}
