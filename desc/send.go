@@ -1,6 +1,9 @@
 package desc
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // A ControlSegment begins every send WQE, 16 bytes (facts/mlx5e.md 1.3).
 type ControlSegment [16]byte
@@ -121,4 +124,25 @@ func (s *EthSegment) Tag() (tci uint16, service, ok bool) {
 // needs behind the EthSegment, which holds the first two.
 func InlineSegments(n int) int {
 	return (max(n, 2) - (SegmentBytes - InlineStart) + SegmentBytes - 1) / SegmentBytes
+}
+
+// MinInline says which headers of a frame have to lie in its WQE (the capability
+// wqe_inline_mode; facts/mlx5e.md 7.1).
+type MinInline uint8
+
+const (
+	InlineNone   MinInline = iota
+	InlineL2               // up to the network header, 18 bytes at least
+	InlineIP               // up to the transport header; without IP as InlineL2
+	InlineTCPUDP           // all headers (header.Length), 18 bytes at least
+	NumMinInline
+)
+
+var minInlineNames = [NumMinInline]string{"none", "l2", "ip", "tcp-udp"}
+
+func (m MinInline) String() string {
+	if m >= NumMinInline {
+		return fmt.Sprintf("desc.MinInline(%d)", uint8(m))
+	}
+	return minInlineNames[m]
 }

@@ -168,3 +168,14 @@ func TestSendCompletion(t *testing.T) {
 		t.Errorf("read back %#x %#x", c.SendOpcode(), c.Queue())
 	}
 }
+
+func TestMinInlineNames(t *testing.T) {
+	for m, want := range map[MinInline]string{
+		InlineNone: "none", InlineL2: "l2", InlineIP: "ip", InlineTCPUDP: "tcp-udp",
+		NumMinInline: "desc.MinInline(4)",
+	} {
+		if m.String() != want {
+			t.Errorf("%v, want %s", m, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ type Config struct {
 	Bypass  bool    // cache injection off: payload goes to DRAM past the caches
 	Spill   bool    // frames run over the end of a WQE instead of a filler
 
-	MinInline Inline // bytes of a frame that must lie in its send WQE
+	MinInline desc.MinInline // bytes of a frame that must lie in its send WQE
 
 	RSSKey [KeyBytes]byte // all 0 means MicrosoftKey
 	VXLAN  []uint16       // UDP ports of VXLAN; nil means 4789
@@ -71,8 +71,8 @@ func New(cfg Config, dom *dma.Domain) (*Device, error) {
 		return nil, fmt.Errorf("nic: Burst is %d, want 1 or more, or 0 for %d",
 			cfg.Burst, defaultBurst)
 	}
-	if cfg.MinInline >= numInlines {
-		return nil, fmt.Errorf("nic: MinInline is %d, want InlineNone to InlineTCP", cfg.MinInline)
+	if cfg.MinInline >= desc.NumMinInline {
+		return nil, fmt.Errorf("nic: unknown MinInline %d", cfg.MinInline)
 	}
 	if cfg.Burst == 0 {
 		cfg.Burst = defaultBurst

@@ -147,7 +147,7 @@ func (d *Device) Features() []FeatureState {
 
 // blocks names what keeps frames from having a feature that is on.
 func (d *Device) blocks(f Feature) string {
-	if f == VLANInsert && d.cfg.MinInline != InlineNone {
+	if f == VLANInsert && d.cfg.MinInline != desc.InlineNone {
 		return "MinInline: a tag would stand in the place of the inline header"
 	}
 	for i, q := range d.queues {

@@ -8,7 +8,7 @@ import "github.com/millrace-net/millrace/desc"
 func (s *sender) openMulti() desc.Syndrome {
 	w := &s.wqe
 	if w.header > 0 || w.end > desc.MaxMultiSegments*desc.SegmentBytes ||
-		s.dev.cfg.MinInline != InlineNone {
+		s.dev.cfg.MinInline != desc.InlineNone {
 		return desc.LocalQPOp
 	}
 	s.next = w.data

@@ -70,7 +70,7 @@ func (s *sender) finishFrame(b []byte) desc.Syndrome {
 	if w.sums != 0 {
 		s.dev.fillSums(b, w.sums, &s.info)
 	}
-	if s.dev.cfg.MinInline != InlineNone && s.dev.mustInline(b, &s.info) > w.header {
+	if s.dev.cfg.MinInline != desc.InlineNone && s.dev.mustInline(b, &s.info) > w.header {
 		return desc.LocalQPOp
 	}
 	return 0
@@ -116,30 +116,18 @@ func (s *sender) insertTag(b []byte) {
 	s.count.tagsInserted++
 }
 
-// An Inline is how much of the head of each frame has to lie in its WQE
-// (wqe_inline_mode; facts/mlx5e.md 7.1).
-type Inline uint8
-
-const (
-	InlineNone Inline = iota
-	InlineL2          // 18 bytes; with tags up to the network header
-	InlineIP          // up to the transport header; without IP as InlineL2
-	InlineTCP         // all headers (header.Length), 18 bytes at least
-	numInlines
-)
-
 // mustInline is how many bytes of the frame must lie in its WQE.
 func (d *Device) mustInline(b []byte, info *header.Info) int {
 	header.Parse(header.LinkEthernet, b, &d.parse, info)
 	n := max(int(info.Outer), taggedBytes)
 	switch d.cfg.MinInline {
-	case InlineIP:
+	case desc.InlineIP:
 		l4 := info.L4
 		if info.Encap != header.EncapNone {
 			l4 = info.Tunnel
 		}
 		n = max(n, int(l4))
-	case InlineTCP:
+	case desc.InlineTCPUDP:
 		n = max(n, header.Length(header.LinkEthernet, b))
 	}
 	return min(n, len(b))

@@ -103,7 +103,9 @@ func TestMinInline(t *testing.T) {
 		{ethernet(0x0806, pattern(40)), 18, 18, 18},
 		{pattern(9), 9, 9, 9},
 	} {
-		for mode, want := range map[Inline]int{InlineL2: c.l2, InlineIP: c.ip, InlineTCP: c.tcp} {
+		for mode, want := range map[desc.MinInline]int{
+			desc.InlineL2: c.l2, desc.InlineIP: c.ip, desc.InlineTCPUDP: c.tcp,
+		} {
 			for _, n := range []int{want - 1, want} {
 				name := fmt.Sprintf("%d bytes, mode %d, %d inline", len(c.frame), mode, n)
 				r := newSendRig(t, Config{MinInline: mode}, 8)
@@ -120,7 +122,7 @@ func TestMinInline(t *testing.T) {
 			}
 		}
 	}
-	_, err := New(Config{MinInline: numInlines}, newSendRig(t, Config{}, 1).dom)
+	_, err := New(Config{MinInline: desc.NumMinInline}, newSendRig(t, Config{}, 1).dom)
 	if err == nil || !strings.Contains(err.Error(), "MinInline is 4") {
 		t.Error(err)
 	}
@@ -128,7 +130,7 @@ func TestMinInline(t *testing.T) {
 
 // A device that wants inline headers does not insert tags, and says why.
 func TestMinInlineBlocksTags(t *testing.T) {
-	r := newSendRig(t, Config{MinInline: InlineL2}, 1)
+	r := newSendRig(t, Config{MinInline: desc.InlineL2}, 1)
 	for _, f := range r.dev.Features() {
 		if f.Feature == VLANInsert && (f.Active || !strings.Contains(f.BlockedBy, "MinInline")) {
 			t.Errorf("%+v", f)

@@ -94,7 +94,7 @@ func (s *sender) open() desc.Syndrome {
 	w.data = (2 + desc.InlineSegments(w.header)) * desc.SegmentBytes
 	w.sums = eth.CSum() & allSums
 	_, _, w.tagged = eth.Tag()
-	w.special = w.sums != 0 || w.tagged || s.dev.cfg.MinInline != InlineNone
+	w.special = w.sums != 0 || w.tagged || s.dev.cfg.MinInline != desc.InlineNone
 	if w.special && s.dev.lacks(w) {
 		return desc.LocalQPOp
 	}

@@ -98,10 +98,10 @@ var wrongs = map[string]wrong{
 	"tso off":     {large, nil, 0, Config{Off: TSO}},
 	"UDP tso off": {large.with(func(o *order) { o.header = udp4(42) }), nil, 0, Config{Off: USO}},
 	"min inline L2": {plain.with(func(o *order) { o.header = pattern(17) }), nil, 0,
-		Config{MinInline: InlineL2}},
-	"min inline and multi": {several, nil, 0, Config{MinInline: InlineL2}},
+		Config{MinInline: desc.InlineL2}},
+	"min inline and multi": {several, nil, 0, Config{MinInline: desc.InlineL2}},
 	"min inline and tag": {plain.with(func(o *order) { o.tag = 5 }), nil, 0,
-		Config{MinInline: InlineL2}},
+		Config{MinInline: desc.InlineL2}},
 }
 
 // What a driver may do wrong ends in an error completion, once, and nothing of
@@ -140,7 +140,7 @@ func testWrong(t *testing.T, c wrong, cable int) {
 	}
 	// The device works on after a reset, in the cable's next slot, too.
 	r.reset()
-	if c.cfg.MinInline == InlineNone {
+	if c.cfg.MinInline == desc.InlineNone {
 		last := r.write(plain)
 		r.ring()
 		r.completed(last)

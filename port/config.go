@@ -22,7 +22,7 @@ type Config struct {
 	RX     rx.Config  // each queue; Queue is filled in
 	GRO    gro.Config
 	NoGRO  bool      // hand packets over as they arrive
-	TX     tx.Config // each transmit queue; Number, MTU and VXLAN are filled in
+	TX     tx.Config // each transmit queue; NIC and RX say Number, MTU, VXLAN, MinInline
 	DMA    dma.Config
 	Wait   Coalesce // how events are moderated while Run sleeps
 
@@ -62,7 +62,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.NIC.On |= c.wanted()
 	c.TX.Without |= c.missing()
-	c.TX.MTU, c.TX.VXLAN = c.RX.MTU, c.NIC.VXLAN
+	c.TX.MTU, c.TX.VXLAN, c.TX.MinInline = c.RX.MTU, c.NIC.VXLAN, c.NIC.MinInline
 	return c, nil
 }
 

@@ -4,24 +4,25 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/mem"
 )
 
 // Config describes a send queue. The zero value works.
 type Config struct {
-	Blocks     int       // of the ring, 64 bytes each, a power of two, 64 to 8192; 0 means 1024
-	MTU        int       // 0 means 1500
-	Number     int       // of the queue, 24 bits
-	Copybreak  Copybreak // which packets are copied, and how; the zero value maps all
-	BufBytes   int       // of a premapped buffer (tx-copybreak-buf-size): 64 to 2048; 0 means 256
-	Without    Offload   // what is not left to the device
-	MinInline  MinInline // headers that the device wants in the WQE
-	VXLAN      []uint16  // UDP ports that the device knows as VXLAN: lent; nil means 4789
-	KeptMapped bool      // pages with an I/O address in their Meta stay mapped in the domain
-	LimitBytes int       // most bytes in flight; 0 means no limit
-	TimeoutNs  int64     // the device does nothing for so long: reset; 0 means 5 s, < 0 never
-	Kind       mem.Kind  // of the queue's own buffers
+	Blocks     int            // ring size, of 64 bytes, a power of two, 64 to 8192; 0: 1024
+	MTU        int            // 0 means 1500
+	Number     int            // of the queue, 24 bits
+	Copybreak  Copybreak      // which packets are copied, and how; the zero value maps all
+	BufBytes   int            // of a premapped buffer (tx-copybreak-buf-size), 64 to 2048; 0: 256
+	Without    Offload        // what is not left to the device
+	MinInline  desc.MinInline // headers that the device wants in the WQE
+	VXLAN      []uint16       // UDP ports that the device knows as VXLAN: lent; nil means 4789
+	KeptMapped bool           // pages with an I/O address in their Meta stay mapped in the domain
+	LimitBytes int            // most bytes in flight; 0 means no limit
+	TimeoutNs  int64          // the device does nothing for so long: reset; 0 means 5 s, < 0 never
+	Kind       mem.Kind       // of the queue's own buffers
 }
 
 // A Way is how the bytes of a packet reach the device.
@@ -94,26 +95,6 @@ func (o Offload) String() string {
 	return strings.Join(names, " ")
 }
 
-// MinInline says which headers the device wants to find in the WQE itself
-// (wqe_inline_mode, facts/mlx5e.md 7.1).
-type MinInline uint8
-
-const (
-	InlineNone   MinInline = iota
-	InlineL2               // to the network header, 18 bytes at least
-	InlineIP               // to the transport header
-	InlineTCPUDP           // all headers
-)
-
-var minInlineNames = [...]string{"none", "l2", "ip", "tcp-udp"}
-
-func (m MinInline) String() string {
-	if int(m) < len(minInlineNames) {
-		return minInlineNames[m]
-	}
-	return fmt.Sprintf("tx.MinInline(%d)", uint8(m))
-}
-
 // Limits in bytes.
 const (
 	minFrame    = 14     // an Ethernet header
@@ -153,7 +134,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Without&^allOffloads != 0:
 		return c, fmt.Errorf("tx: Without is %#x, of which %#x is known",
 			uint8(c.Without), uint8(allOffloads))
-	case c.MinInline > InlineTCPUDP:
+	case c.MinInline > desc.InlineTCPUDP:
 		return c, fmt.Errorf("tx: unknown MinInline %d", c.MinInline)
 	case c.LimitBytes < 0:
 		return c, fmt.Errorf("tx: LimitBytes is %d, want 0 or more", c.LimitBytes)
@@ -171,7 +152,7 @@ func (c Config) offloads() (o Offload, why string) {
 		o &^= TSO | UDPSegmentation
 		why = "segmentation needs checksums"
 	}
-	if c.MinInline != InlineNone && o&MultiPacket != 0 {
+	if c.MinInline != desc.InlineNone && o&MultiPacket != 0 {
 		o &^= MultiPacket
 		if why != "" {
 			why += "; "

@@ -60,7 +60,7 @@ func (q *Queue) examineShared(t *task) packet.Drop {
 	}
 	t.frags = s.Frags[:s.NumFrags]
 	t.soft = s.Chain != 0 || p.TagType != 0 && p.Linear < minFrame ||
-		q.limits.minInline != InlineNone && q.headersSplit(p)
+		q.limits.minInline != desc.InlineNone && q.headersSplit(p)
 	if s.GSO.Size != 0 || s.GSO.Type != packet.GSONone {
 		t.gso = &s.GSO
 		return q.examineLarge(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/packet"
@@ -27,7 +28,7 @@ func FuzzPost(f *testing.F) {
 		cfg := Config{
 			Blocks: 64, BufBytes: 64 << (how % 6), MTU: 1600,
 			Without:   Offload(how>>3) & allOffloads,
-			MinInline: MinInline(how>>8) % 4, Copybreak: copybreaks[how>>10%8],
+			MinInline: desc.MinInline(how>>8) % 4, Copybreak: copybreaks[how>>10%8],
 		}
 		if most, _ := limitOf(cfg); cfg.Copybreak.Bytes > most {
 			cfg.Copybreak.Bytes = most

@@ -28,8 +28,8 @@ type golden struct {
 // Sizes of facts/mlx5e.md 14, in segments: a heading of 2, the inline header,
 // a pointer for each piece.
 func goldens() []golden {
-	l2 := Config{MinInline: InlineL2}
-	l2Inline := Config{MinInline: InlineL2, Copybreak: Copybreak{Way: Inline, Bytes: 972}}
+	l2 := Config{MinInline: desc.InlineL2}
+	l2Inline := Config{MinInline: desc.InlineL2, Copybreak: Copybreak{Way: Inline, Bytes: 972}}
 	inline := Config{Copybreak: Copybreak{Way: Inline, Bytes: 972}}
 	most := slices.Repeat([]int{3000}, 17)
 	vector := append(slices.Repeat([]int{4000}, 15), 4240) // 64306 bytes, 44 segments

@@ -178,7 +178,8 @@ func TestSessions(t *testing.T) {
 // one full of sessions (facts/mlx5e.md 12, bug 28).
 func TestMostPieces(t *testing.T) {
 	for _, cfg := range []Config{
-		{Blocks: 64, Without: MultiPacket}, {Blocks: 128}, {Blocks: 128, MinInline: InlineTCPUDP},
+		{Blocks: 64, Without: MultiPacket}, {Blocks: 128},
+		{Blocks: 128, MinInline: desc.InlineTCPUDP},
 	} {
 		for _, d := range modes {
 			r := newRig(t, cfg, d)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/nic"
 )
@@ -12,20 +13,16 @@ import (
 // The software NIC reads the WQEs as the device of these tests does: the same
 // frames leave, whoever cuts, fills in and inserts, in all ways and modes.
 func TestSameBytesFromNIC(t *testing.T) {
-	mins := map[MinInline]nic.Inline{
-		InlineNone: nic.InlineNone, InlineL2: nic.InlineL2, InlineIP: nic.InlineIP,
-		InlineTCPUDP: nic.InlineTCP,
-	}
 	for _, d := range modes {
 		for _, c := range copybreaks {
 			throughNIC(t, Config{Copybreak: c}, nic.Config{}, d)
 		}
 	}
-	for mine, theirs := range mins {
+	for mode := range desc.NumMinInline {
 		for _, c := range []Copybreak{{}, {Way: Inline, Bytes: 972}, {Way: Premapped, Bytes: 300}} {
 			for _, without := range []Offload{0, TSO | VLANInsert, allOffloads} {
-				throughNIC(t, Config{MinInline: mine, Copybreak: c, Without: without},
-					nic.Config{MinInline: theirs}, modes[3])
+				throughNIC(t, Config{MinInline: mode, Copybreak: c, Without: without},
+					nic.Config{MinInline: mode}, modes[3])
 			}
 		}
 	}

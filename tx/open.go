@@ -62,7 +62,7 @@ func (q *Queue) limit() {
 	if l.offloads&MultiPacket != 0 {
 		l.simple = min(l.frame, maxShared) - minFrame + 1
 	}
-	l.pieces = c.MinInline == InlineNone && !c.KeptMapped
+	l.pieces = c.MinInline == desc.InlineNone && !c.KeptMapped
 	l.minInline, l.kept = c.MinInline, c.KeptMapped
 	l.room = stopRoom(desc.MaxSendBlocks)
 	if l.offloads&MultiPacket != 0 {

@@ -11,7 +11,7 @@ import (
 //	ctrl | eth [inline header] | data segment, one for each piece
 func (q *Queue) plain(t *task, way Way) packet.Drop {
 	p, skip := t.p, uint32(0)
-	if q.limits.minInline != InlineNone || p.TagType != 0 {
+	if q.limits.minInline != desc.InlineNone || p.TagType != 0 {
 		skip = q.inlineLen(t)
 	}
 	at := 2 + desc.InlineSegments(t.inlined(skip))
@@ -72,7 +72,7 @@ func (t *task) inlined(n uint32) int {
 // inlineLen is how many linear bytes of a frame have to lie in its WQE, in
 // front of the rest (facts/mlx5e.md 7.1, 7.2).
 func (q *Queue) inlineLen(t *task) uint32 {
-	if q.limits.minInline == InlineNone {
+	if q.limits.minInline == desc.InlineNone {
 		if t.p.TagType == 0 || q.inserts(t.p.TagType) {
 			return 0
 		}
@@ -87,14 +87,14 @@ func (q *Queue) inlineOf(b []byte, tagged bool) int {
 	var info header.Info
 	n := 0
 	switch mode := q.limits.minInline; mode {
-	case InlineNone:
+	case desc.InlineNone:
 		return 0
-	case InlineL2, InlineIP:
+	case desc.InlineL2, desc.InlineIP:
 		header.Parse(header.LinkEthernet, b, nil, &info)
-		if n = int(info.Outer); mode == InlineIP && info.L4 != 0 {
+		if n = int(info.Outer); mode == desc.InlineIP && info.L4 != 0 {
 			n = int(info.L4)
 		}
-	case InlineTCPUDP:
+	case desc.InlineTCPUDP:
 		n = header.Length(header.LinkEthernet, b)
 	}
 	least := minInlineL2
@@ -120,7 +120,7 @@ func (q *Queue) headersSplit(p *packet.Packet) bool {
 		return false
 	case p.Linear < minInlineL2:
 		return true
-	case q.limits.minInline == InlineL2:
+	case q.limits.minInline == desc.InlineL2:
 		return false
 	}
 	var info header.Info

@@ -71,7 +71,7 @@ type limits struct {
 	frame     uint32 // bytes in an untagged frame
 	simple    uint32 // lengths of simple packets, from the shortest frame on; 0: none are
 	offloads  Offload
-	minInline MinInline
+	minInline desc.MinInline
 	kept      bool
 	pieces    bool // scattered packets may be posted without a detour
 }

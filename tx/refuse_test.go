@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/packet"
@@ -268,7 +269,8 @@ func TestEffectiveOffloads(t *testing.T) {
 	}{
 		{Config{}, allOffloads, ""},
 		{Config{Without: Checksum}, VLANInsert | MultiPacket, "segmentation needs checksums"},
-		{Config{MinInline: InlineIP}, allOffloads &^ MultiPacket, "no room for inline headers"},
+		{Config{MinInline: desc.InlineIP}, allOffloads &^ MultiPacket,
+			"no room for inline headers"},
 		{Config{Without: allOffloads}, 0, ""},
 	} {
 		r := newRig(t, c.cfg, dma.Config{})

@@ -46,7 +46,7 @@ func simulate(t *testing.T, seed uint64) {
 		Without: Offload(rng.IntN(int(allOffloads)+1)) * Offload(rng.IntN(2)),
 	}
 	if rng.IntN(4) == 0 {
-		cfg.MinInline = MinInline(rng.IntN(4))
+		cfg.MinInline = desc.MinInline(rng.IntN(4))
 	}
 	if rng.IntN(4) == 0 {
 		cfg.LimitBytes = 1 + rng.IntN(20000)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
@@ -143,7 +144,7 @@ func TestSameBytes(t *testing.T) {
 			Without: without, Copybreak: Copybreak{Way: Premapped, Bytes: 300},
 		}, bounce)
 	}
-	for mode := InlineL2; mode <= InlineTCPUDP; mode++ {
+	for mode := desc.InlineL2; mode <= desc.InlineTCPUDP; mode++ {
 		for _, c := range copybreaks {
 			for _, without := range []Offload{0, TSO | VLANInsert, allOffloads} {
 				run(fmt.Sprint(mode, " ", c, " without ", without),
