@@ -123,7 +123,7 @@ func TestMinInline(t *testing.T) {
 		}
 	}
 	_, err := New(Config{MinInline: desc.NumMinInline}, newSendRig(t, Config{}, 1).dom)
-	if err == nil || !strings.Contains(err.Error(), "MinInline is 4") {
+	if err == nil || !strings.Contains(err.Error(), "unknown MinInline 4") {
 		t.Error(err)
 	}
 }
