@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/millrace-net/millrace/desc"
+	"github.com/millrace-net/millrace/internal/counter"
 )
 
 // Faults are the chances, per mille, that something goes wrong, drawn from
@@ -61,11 +62,8 @@ type FaultStats struct {
 	SendCounters, SendOpcodes, SendTwice, SendSpurious uint64
 }
 
-func (s *FaultStats) each(yield func(string, uint64) bool) {
-	for _, c := range []struct {
-		name  string
-		value uint64
-	}{
+func (s *FaultStats) list() counter.List {
+	return counter.List{
 		{"fault_wire_dropped", s.Dropped},
 		{"fault_wire_corrupted", s.Corrupted},
 		{"fault_wire_duplicated", s.Duplicated},
@@ -85,10 +83,6 @@ func (s *FaultStats) each(yield func(string, uint64) bool) {
 		{"fault_send_opcode", s.SendOpcodes},
 		{"fault_send_twice", s.SendTwice},
 		{"fault_send_spurious", s.SendSpurious},
-	} {
-		if !yield(c.name, c.value) {
-			return
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/millrace-net/millrace/internal/counter"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
@@ -73,53 +74,44 @@ func (s *Stats) Balanced() bool {
 // Ethtool gives the counters with their names in "ethtool -S", without the
 // "rx_" or "rx0_" in front.
 func (s *Stats) Ethtool() iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for _, c := range []struct {
-			name  string
-			value uint64
-		}{
-			{"packets", s.Packets},
-			{"bytes", s.Bytes},
-			{"lro_packets", s.LROPackets},
-			{"lro_bytes", s.LROBytes},
-			{"ecn_mark", s.ECNMark},
-			{"removed_vlan_packets", s.RemovedVLANPackets},
-			{"csum_unnecessary", s.CSumUnnecessary},
-			{"csum_unnecessary_inner", s.CSumUnnecessaryInner},
-			{"csum_none", s.CSumNone},
-			{"csum_complete", s.CSumComplete},
-			{"wqe_err", s.WQEErr},
-			{"mpwqe_filler_cqes", s.MPWQEFillerCQEs},
-			{"mpwqe_filler_strides", s.MPWQEFillerStrides},
-			{"oversize_pkts_sw_drop", s.OversizePktsSWDrop},
-			{"buff_alloc_err", s.BuffAllocErr},
-			{"cqe_compress_blks", s.CQECompressBlks},
-			{"cqe_compress_pkts", s.CQECompressPkts},
-			{"recover", s.Recover},
-			{"xdp_drop", s.XDPDrop},
-			{"xdp_redirect", s.XDPRedirect},
-			{"xdp_tx_xmit", s.XDPSend.Xmit},
-			{"xdp_tx_nops", s.XDPSend.Nops},
-			{"xdp_tx_full", s.XDPSend.Full},
-			{"xdp_tx_err", s.XDPSend.Err},
-			{"xdp_tx_cqe", s.XDPSend.CQEs},
-			{"pp_alloc_fast", s.Pool.AllocFast},
-			{"pp_alloc_slow", s.Pool.AllocSlow},
-			{"pp_alloc_slow_high_order", s.Pool.AllocSlowHighOrder},
-			{"pp_alloc_empty", s.Pool.AllocEmpty},
-			{"pp_alloc_refill", s.Pool.AllocRefill},
-			{"pp_alloc_waive", s.Pool.AllocWaive},
-			{"pp_recycle_cached", s.Pool.RecycleCached},
-			{"pp_recycle_cache_full", s.Pool.RecycleCacheFull},
-			{"pp_recycle_ring", s.Pool.RecycleRing},
-			{"pp_recycle_ring_full", s.Pool.RecycleRingFull},
-			{"pp_recycle_released_ref", s.Pool.RecycleReleasedRef},
-		} {
-			if !yield(c.name, c.value) {
-				return
-			}
-		}
-	}
+	return counter.All(counter.List{
+		{"packets", s.Packets},
+		{"bytes", s.Bytes},
+		{"lro_packets", s.LROPackets},
+		{"lro_bytes", s.LROBytes},
+		{"ecn_mark", s.ECNMark},
+		{"removed_vlan_packets", s.RemovedVLANPackets},
+		{"csum_unnecessary", s.CSumUnnecessary},
+		{"csum_unnecessary_inner", s.CSumUnnecessaryInner},
+		{"csum_none", s.CSumNone},
+		{"csum_complete", s.CSumComplete},
+		{"wqe_err", s.WQEErr},
+		{"mpwqe_filler_cqes", s.MPWQEFillerCQEs},
+		{"mpwqe_filler_strides", s.MPWQEFillerStrides},
+		{"oversize_pkts_sw_drop", s.OversizePktsSWDrop},
+		{"buff_alloc_err", s.BuffAllocErr},
+		{"cqe_compress_blks", s.CQECompressBlks},
+		{"cqe_compress_pkts", s.CQECompressPkts},
+		{"recover", s.Recover},
+		{"xdp_drop", s.XDPDrop},
+		{"xdp_redirect", s.XDPRedirect},
+		{"xdp_tx_xmit", s.XDPSend.Xmit},
+		{"xdp_tx_nops", s.XDPSend.Nops},
+		{"xdp_tx_full", s.XDPSend.Full},
+		{"xdp_tx_err", s.XDPSend.Err},
+		{"xdp_tx_cqe", s.XDPSend.CQEs},
+		{"pp_alloc_fast", s.Pool.AllocFast},
+		{"pp_alloc_slow", s.Pool.AllocSlow},
+		{"pp_alloc_slow_high_order", s.Pool.AllocSlowHighOrder},
+		{"pp_alloc_empty", s.Pool.AllocEmpty},
+		{"pp_alloc_refill", s.Pool.AllocRefill},
+		{"pp_alloc_waive", s.Pool.AllocWaive},
+		{"pp_recycle_cached", s.Pool.RecycleCached},
+		{"pp_recycle_cache_full", s.Pool.RecycleCacheFull},
+		{"pp_recycle_ring", s.Pool.RecycleRing},
+		{"pp_recycle_ring_full", s.Pool.RecycleRingFull},
+		{"pp_recycle_released_ref", s.Pool.RecycleReleasedRef},
+	})
 }
 
 // published is what Stats reads, as of the end of the last Poll.

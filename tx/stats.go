@@ -4,6 +4,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/millrace-net/millrace/internal/counter"
 	"github.com/millrace-net/millrace/internal/sendring"
 	"github.com/millrace-net/millrace/packet"
 )
@@ -69,46 +70,37 @@ type Stats struct {
 // Ethtool gives the counters with their names in "ethtool -S", without the
 // "tx_" or "tx0_" in front; those that mlx5e does not have are named alike.
 func (s *Stats) Ethtool() iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for _, c := range []struct {
-			name  string
-			value uint64
-		}{
-			{"packets", s.Packets},
-			{"bytes", s.Bytes},
-			{"tso_packets", s.TSO.Packets},
-			{"tso_bytes", s.TSO.Bytes},
-			{"tso_inner_packets", s.TSOInner.Packets},
-			{"tso_inner_bytes", s.TSOInner.Bytes},
-			{"added_vlan_packets", s.AddedVLANPackets},
-			{"nop", s.Nop},
-			{"mpwqe_blks", s.MPWQEBlks},
-			{"mpwqe_pkts", s.MPWQEPkts},
-			{"csum_none", s.CSumNone},
-			{"csum_partial", s.CSumPartial},
-			{"csum_partial_inner", s.CSumPartialInner},
-			{"stopped", s.Stopped},
-			{"wake", s.Wake},
-			{"dropped", s.Dropped},
-			{"xmit_more", s.XmitMore},
-			{"recover", s.Recover},
-			{"cqes", s.CQEs},
-			{"cqe_err", s.CQEErr},
-			{"timeout", s.Timeout},
-			{"doorbells", s.Doorbells},
-			{"lost", s.Lost},
-			{"mapped", s.Ways[Mapped].Packets},
-			{"inline", s.Ways[Inline].Packets},
-			{"premapped", s.Ways[Premapped].Packets},
-			{"linearize", s.Ways[Linearize].Packets},
-			{"premapped_headers", s.Headers.Packets},
-			{"software_gso", s.Software.Packets},
-		} {
-			if !yield(c.name, c.value) {
-				return
-			}
-		}
-	}
+	return counter.All(counter.List{
+		{"packets", s.Packets},
+		{"bytes", s.Bytes},
+		{"tso_packets", s.TSO.Packets},
+		{"tso_bytes", s.TSO.Bytes},
+		{"tso_inner_packets", s.TSOInner.Packets},
+		{"tso_inner_bytes", s.TSOInner.Bytes},
+		{"added_vlan_packets", s.AddedVLANPackets},
+		{"nop", s.Nop},
+		{"mpwqe_blks", s.MPWQEBlks},
+		{"mpwqe_pkts", s.MPWQEPkts},
+		{"csum_none", s.CSumNone},
+		{"csum_partial", s.CSumPartial},
+		{"csum_partial_inner", s.CSumPartialInner},
+		{"stopped", s.Stopped},
+		{"wake", s.Wake},
+		{"dropped", s.Dropped},
+		{"xmit_more", s.XmitMore},
+		{"recover", s.Recover},
+		{"cqes", s.CQEs},
+		{"cqe_err", s.CQEErr},
+		{"timeout", s.Timeout},
+		{"doorbells", s.Doorbells},
+		{"lost", s.Lost},
+		{"mapped", s.Ways[Mapped].Packets},
+		{"inline", s.Ways[Inline].Packets},
+		{"premapped", s.Ways[Premapped].Packets},
+		{"linearize", s.Ways[Linearize].Packets},
+		{"premapped_headers", s.Headers.Packets},
+		{"software_gso", s.Software.Packets},
+	})
 }
 
 // published is what Stats reads, as of the end of the last Reap.

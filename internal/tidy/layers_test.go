@@ -15,7 +15,7 @@ import (
 // imports only packages of lines above its own; a test may also import
 // packages of its own line, and those of testOnly.
 var layers = [][]string{
-	{"internal/check", "internal/cpu"},
+	{"internal/check", "internal/cpu", "internal/counter"},
 	{"mem", "checksum", "header"},
 	{"dma", "desc", "packet"},
 	{"internal/sendring"},
