@@ -157,10 +157,13 @@ func (s *session) group(ctx context.Context, r *result.Result, e *Experiment, g 
 			Name: "the same again", Measure: g.Baseline.Measure,
 		}}, g.Variants...)
 	}
-	cases, err := s.plan(e, s.seed).Run(ctx, &again)
+	p := s.plan(e, s.seed, &again)
+	spare := p.Again
+	cases, err := p.Run(ctx, &again)
 	if err != nil || len(cases) == 0 {
 		return err
 	}
+	r.Repeated += spare - p.Again
 	if first {
 		r.Calibration, cases = &cases[0], cases[1:]
 	}
@@ -168,10 +171,15 @@ func (s *session) group(ctx context.Context, r *result.Result, e *Experiment, g 
 	return nil
 }
 
-func (s *session) plan(e *Experiment, seed uint64) *method.Plan {
+// repeatable is the part of a group's measurements, in percent, that may be taken
+// again because they were disturbed: what it costs in time is bounded.
+const repeatable = 15
+
+func (s *session) plan(e *Experiment, seed uint64, g *method.Group) *method.Plan {
+	rounds := s.roundsOf(e)
 	return &method.Plan{
-		Rounds: s.roundsOf(e), Seed: seed, CPU: s.machine.CPUPinned, Rate: e.Rate,
-		Done: s.progress.step,
+		Rounds: rounds, Seed: seed, CPU: s.machine.CPUPinned, Rate: e.Rate,
+		Again: g.Runs() * rounds * repeatable / 100, Done: s.progress.step,
 	}
 }
 

@@ -41,7 +41,7 @@ func (o *options) selftest(ctx context.Context, e *Experiment, out, errOut io.Wr
 	defer s.progress.end()
 	// A run that was disturbed is replaced, whatever it would have said.
 	for n := 0; n < mostSelfRuns && valid(r) < selfRuns && ctx.Err() == nil; n++ {
-		cases, err := s.plan(e, s.seed+uint64(n*maxRounds)).Run(ctx, &g)
+		cases, err := s.plan(e, s.seed+uint64(n*maxRounds), &g).Run(ctx, &g)
 		if err != nil {
 			return err
 		}

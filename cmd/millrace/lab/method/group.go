@@ -32,6 +32,7 @@ type Plan struct {
 	Seed   uint64 // of the rounds: variants of a round share theirs
 	CPU    int    // to which the thread is pinned; -1: none
 	Rate   string // the metric whose ratio decides
+	Again  int    // disturbed measurements that may still be taken again, once each
 	Done   func() // called after each measurement; may be nil
 }
 
@@ -78,7 +79,7 @@ func (p *Plan) round(ctx context.Context, subjects []Variant, n int) ([]sample, 
 			i = len(subjects) - 1 - k
 		}
 		runtime.GC()
-		s, err := measure(&subjects[i], p.Seed+uint64(n+1), p.CPU)
+		s, err := p.take(&subjects[i], p.Seed+uint64(n+1))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", subjects[i].Name, err)
 		}
@@ -88,6 +89,17 @@ func (p *Plan) round(ctx context.Context, subjects []Variant, n int) ([]sample, 
 		}
 	}
 	return round, nil
+}
+
+// take measures a variant. What disturbs a measurement has nothing to do with
+// what is measured, so one that was disturbed may be replaced.
+func (p *Plan) take(v *Variant, seed uint64) (sample, error) {
+	s, err := measure(v, seed, p.CPU)
+	if err != nil || s.disturbed == "" || p.Again == 0 {
+		return s, err
+	}
+	p.Again--
+	return measure(v, seed, p.CPU)
 }
 
 // pair makes a round of a case. What disturbed one side disturbed the round.

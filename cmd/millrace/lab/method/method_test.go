@@ -80,6 +80,37 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// A disturbed measurement is taken again once, as long as there are any to spare;
+// the second counts, disturbed or not.
+func TestAgain(t *testing.T) {
+	for _, x := range []struct{ spare, bad, runs, left int }{
+		{0, 3, 10, 0}, {5, 0, 10, 5}, {5, 1, 11, 4}, {2, 9, 12, 0},
+	} {
+		runs := 0
+		v := Variant{"A", func(p *Probe) (result.Values, error) {
+			list := laps(1000, 10)
+			if runs < x.bad {
+				list = laps(1000, 3000)
+			}
+			runs++
+			for _, ticks := range list {
+				p.Lap(ticks)
+			}
+			return result.Values{"mpps": 1}, nil
+		}}
+		p := Plan{CPU: -1, Again: x.spare}
+		for range 10 {
+			if _, err := p.take(&v, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Another load may disturb what was to be undisturbed.
+		if runs < x.runs || p.Again > x.left || runs+p.Again != 10+x.spare {
+			t.Errorf("%+v: %d measurements, %d left", x, runs, p.Again)
+		}
+	}
+}
+
 func TestFailure(t *testing.T) {
 	broken := errors.New("no memory")
 	g := Group{Variant{"A", func(*Probe) (result.Values, error) { return nil, broken }}, nil}
