@@ -22,8 +22,8 @@ type Result struct {
 	Seed        uint64          `json:"seed"`
 	Rounds      int             `json:"rounds_planned"`
 	Interrupted bool            `json:"interrupted"`
-	Disturbed   string          `json:"disturbed"`             // by what, in how many rounds; "": by nothing
-	Repeated    int             `json:"measurements_repeated"` // because they were disturbed
+	Disturbed   string          `json:"disturbed"` // by what, in how many rounds; "": by nothing
+	Repeated    int             `json:"measurements_repeated"`
 	Machine     machine.Machine `json:"machine"`
 	Notes       []string        `json:"notes"` // what a reader must know of the set-up
 	Metrics     []Metric        `json:"metrics"`
