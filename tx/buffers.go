@@ -9,8 +9,8 @@ import (
 )
 
 // buffers are coherent memory that stays mapped, cut into equal buffers that are
-// taken and given back in turn, from the first one on whenever none is in use:
-// it is warm. What is longer than a buffer takes several in a row,
+// taken and given back in turn, from the first one on whenever nothing is in
+// flight: it is warm. What is longer than a buffer takes several in a row,
 // which lie in one page.
 type buffers struct {
 	mask    uint32 // buffers less one

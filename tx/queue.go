@@ -59,7 +59,7 @@ type position struct {
 	packets uint32 // that end with the WQE
 	maps    uint32
 	held    uint32
-	bufs    uint32 // premapped buffers; 0 again whenever none is in use
+	bufs    uint32 // premapped buffers; 0 again whenever nothing is in flight
 	pages   uint32 // of linearized packets
 }
 

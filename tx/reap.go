@@ -42,8 +42,8 @@ func (q *Queue) reap(packets *uint64) {
 	}
 	*packets += uint64(end.packets - at.packets)
 	at.bytes, at.packets, at.maps, at.bufs = end.bytes, end.packets, end.maps, end.bufs
-	if at.bufs == q.head.bufs {
-		at.bufs, q.head.bufs = 0, 0 // the first ones are warm
+	if q.InFlight() == 0 { // no WQE knows where bufs stood
+		at.bufs, q.head.bufs = 0, 0
 	}
 }
 

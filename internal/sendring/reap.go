@@ -85,7 +85,7 @@ func (r *Ring) Stop() {
 
 // Start begins at counter 0 again, behind Stop and all of Next.
 func (r *Ring) Start() {
-	r.pc, r.cc, r.done, r.rung, r.seen = 0, 0, 0, 0, 0
+	r.pc, r.cc, r.done, r.rung, r.seen, r.room = 0, 0, 0, 0, 0, 0
 	r.broken, r.waiting = false, false
 	r.SQ.Reinit()
 	r.SQ.Modify(desc.Reset, desc.Ready)

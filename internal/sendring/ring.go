@@ -20,6 +20,7 @@ type Ring struct {
 	done  uint32  // the device has done all before it
 	rung  uint32  // pc when the doorbell was last rung
 	last  uint32  // first block of the newest WQE
+	room  uint32  // blocks in a row that may be written, at least
 	mask  uint32  // blocks less one
 	wqes  []uint8 // by the block a WQE begins at: blocks it takes; 0: none begins
 	count Stats
@@ -81,22 +82,22 @@ func (r *Ring) Slot(counter uint32) uint32 { return counter & r.mask }
 // Room says whether a WQE of n blocks, 1 to 16, fits. If so it may begin at
 // Producer, where it crosses no fragment: NOPs fill one up if need be
 // (facts/mlx5e.md 1.1).
-func (r *Ring) Room(n uint32) bool {
-	return n <= r.Contiguous() && n <= r.Free() || r.skip(n)
+func (r *Ring) Room(n uint32) bool { return n <= r.room || r.find(n) }
+
+// find looks how much room there is, and goes on to the next fragment if that
+// makes some.
+func (r *Ring) find(n uint32) bool {
+	edge, free := r.Contiguous(), r.Free()
+	if n > edge && edge+n <= free {
+		r.pad(edge)
+		edge, free = desc.BlocksPerFragment, free-edge
+	}
+	r.room = min(edge, free)
+	return n <= r.room
 }
 
 // Contiguous is the number of blocks to the end of the fragment.
 func (r *Ring) Contiguous() uint32 { return desc.BlocksPerFragment - r.pc%desc.BlocksPerFragment }
-
-// skip goes on to the next fragment, if that makes room.
-func (r *Ring) skip(n uint32) bool {
-	edge := r.Contiguous()
-	if n <= edge || edge+n > r.Free() {
-		return false
-	}
-	r.pad(edge)
-	return true
-}
 
 // pad fills a fragment up.
 func (r *Ring) pad(n uint32) {
@@ -118,6 +119,7 @@ func (r *Ring) Commit(n uint32) {
 	r.wqes[r.pc&r.mask] = uint8(n)
 	r.last = r.pc
 	r.pc += n
+	r.room -= min(n, r.room)
 }
 
 // Flush gives all that was committed to the device, and reports whether there

@@ -110,6 +110,41 @@ func TestRoomEnds(t *testing.T) {
 	}
 }
 
+// Commit may take more than Room was asked for, as far as Contiguous and Free
+// go, also where the ring knows of less: no block is given out twice.
+func TestCommitTakesMore(t *testing.T) {
+	r := ring(t, 64)
+	for range 60 {
+		post(t, r, 1)
+	}
+	r.Flush()
+	complete(r, 0, 59, desc.OpReq)
+	r.Poll(0, 0)
+	taken(r)
+	for range 3 {
+		post(t, r, 1) // at 60 to 62: one more is known to be free
+	}
+	if !r.Room(1) || r.Contiguous() != 1 {
+		t.Fatal("no room")
+	}
+	r.Commit(1)
+	if !r.Room(1) {
+		t.Fatal("no room behind the end of the ring")
+	}
+	r.Commit(15)
+	for n := range uint32(45) {
+		if !r.Room(1) {
+			t.Fatalf("no room, %d free", r.Free())
+		}
+		if r.Commit(1); r.Free() != 44-n {
+			t.Fatalf("%d free, want %d", r.Free(), 44-n)
+		}
+	}
+	if r.Room(1) || r.Room(16) {
+		t.Error("a full ring has room")
+	}
+}
+
 // Completions that name nothing the device was given break the ring, and only
 // what they cannot have touched is done.
 func TestPollDoubts(t *testing.T) {
