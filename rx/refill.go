@@ -60,9 +60,8 @@ func refillCyclic(q *Queue) {
 				break
 			}
 		}
-		for range got {
-			q.postGroup()
-		}
+		q.counter += got << q.groupShift
+		q.posted += got << q.groupShift
 		groups -= got
 	}
 	if q.counter != before {
@@ -75,10 +74,10 @@ func (q *Queue) group(i int) uint32 {
 	return ((q.counter + uint32(i)<<q.groupShift) & q.wqeMask) >> q.groupShift
 }
 
-// postGroup writes the segments of the next group and gives them to the device.
-func (q *Queue) postGroup() {
-	for range q.plan.Group {
-		wqe := q.counter & q.wqeMask
+// point writes the segments of some groups. It is done when they get fresh
+// pages: those of a group that keeps its own are what they were.
+func (q *Queue) point(group, n uint32) {
+	for wqe := group << q.groupShift; wqe < (group+n)<<q.groupShift; wqe++ {
 		segments := q.rq.Segments[int(wqe)*q.rq.SegsPerWQE:]
 		for k := range q.plan.NumFrags {
 			pg, off := q.segment(wqe, k)
@@ -87,8 +86,6 @@ func (q *Queue) postGroup() {
 			}
 			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.IOVA+uint64(off))
 		}
-		q.counter++
-		q.posted++
 	}
 }
 
@@ -108,9 +105,10 @@ func (q *Queue) renew(group, n uint32) uint32 {
 	return n
 }
 
-// install puts fresh pages into the empty slots of some groups. The translation
-// of a WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
+// install puts fresh pages into the empty slots of some groups, tells the device
+// where they are, and reports how many groups, the first ones, are complete. The
+// translation of a WQE has more entries than it has pages.
+func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) (complete uint32) {
 	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
@@ -132,7 +130,11 @@ func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
 		}
 		refs = refs[1:]
 	}
-	return uint32(k) / q.groupPages
+	complete = uint32(k) / q.groupPages
+	if mtt == nil {
+		q.point(group, complete)
+	}
+	return complete
 }
 
 // release gives the ring's references on the pages of a group back to the
