@@ -34,7 +34,7 @@ type Queue struct {
 
 	// Warm: once a poll, or once a WQE.
 	harvest func(*Queue, *packet.Batch, int) int
-	refill  func(*Queue)
+	refill  func(q *Queue, used uint32)
 	session session
 	posted  uint32 // WQEs that the device has
 	counter uint32 // WQEs ever posted; runs freely

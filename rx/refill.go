@@ -6,15 +6,27 @@ import (
 	"github.com/millrace-net/millrace/pagepool"
 )
 
+// missing is how many WQEs of most a refill posts: none before Plan.Bulk are missing.
+// While half of the ring is posted it leaves out those used up in this poll.
+// The packets of this poll are on the pages of those; by the next one most are
+// home, and stay in their slots (Pool.Renew).
+func (q *Queue) missing(most, used uint32) uint32 {
+	n := most - q.posted
+	switch {
+	case n < uint32(q.plan.Bulk):
+		return 0
+	case q.posted > q.wqeMask/2:
+		return n - used
+	}
+	return n
+}
+
 // refillStriding posts WQEs on fresh pages once Plan.Bulk of them are missing
 // (facts/mlx5e.md 3.9). Pages are given back when their index is filled again.
 // If they run out, those of all other free WQEs are released too, and
 // it is tried once more.
-func refillStriding(q *Queue) {
-	missing := len(q.consumed) - 1 - int(q.posted)
-	if missing < q.plan.Bulk {
-		return
-	}
+func refillStriding(q *Queue, used uint32) {
+	missing := q.missing(q.wqeMask, used)
 	before := q.counter
 	for range missing {
 		if q.renew(uint32(q.head), 1) == 0 {
@@ -43,13 +55,10 @@ func (q *Queue) reclaimStriding() {
 
 // refillCyclic posts WQEs, and only whole groups: a page must not be replaced
 // while an older WQE of its group is still out (facts/mlx5e.md 3.2).
-func refillCyclic(q *Queue) {
-	missing := q.plan.WQEs - int(q.posted)
-	if missing < q.plan.Bulk {
-		return
-	}
+func refillCyclic(q *Queue, used uint32) {
+	missing := q.missing(q.wqeMask+1, used)
 	before := q.counter
-	for groups := uint32(missing) >> q.groupShift; groups > 0; {
+	for groups := missing >> q.groupShift; groups > 0; {
 		n := min(groups, q.wqeMask>>q.groupShift+1-q.group(0), uint32(q.plan.Unit>>q.groupShift))
 		got := q.renew(q.group(0), n)
 		if got == 0 {

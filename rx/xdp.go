@@ -67,7 +67,7 @@ func (q *Queue) openXDP() (err error) {
 
 // chooseXDP takes the variants that run a program.
 func (q *Queue) chooseXDP() (accept func(*Queue, *desc.CQE, desc.OwnWord, *packet.Batch),
-	refill func(*Queue)) {
+	refill func(*Queue, uint32)) {
 	switch p := &q.plan; {
 	case p.Type == desc.Cyclic && p.Linear:
 		return acceptCyclicXDP, refillCyclic
