@@ -12,10 +12,11 @@ func acceptCyclic(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	if !ok {
 		return
 	}
-	pg, off := q.segment(wqe, 0)
+	at := q.placeAt(0, wqe, n)
+	pg := &q.pages[at.slot]
 	room := align64(q.headroom + n)
-	q.dom.SyncForCPU(pg.IOVA+uint64(off), room+packet.SharedBytes)
-	i, p := q.around(pg, off, q.headroom, n, room)
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), room+packet.SharedBytes)
+	i, p := q.around(pg, at.off, q.headroom, n, room)
 	if p != nil {
 		q.describe(p, c)
 		b.Add(i)

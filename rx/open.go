@@ -51,7 +51,7 @@ func New(cfg Config, dom *dma.Domain) (q *Queue, err error) {
 	}
 	q.choose()
 	q.begin()
-	q.refill(q)
+	q.refill(q, 0)
 	q.publish()
 	q.rq.Modify(desc.Reset, desc.Ready)
 	return q, nil

@@ -25,7 +25,7 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 		q.prefetchFirst()
 	}
 	budget = min(budget, b.Room())
-	before, held := q.cc, b.Len()
+	before, held, posted := q.cc, b.Len(), q.posted
 	n := q.harvest(q, b, budget)
 	if q.xdp != nil {
 		q.xdp.end()
@@ -39,7 +39,7 @@ func (q *Queue) Poll(b *packet.Batch, budget int) int {
 	if n < budget && (q.fault || q.rq.State() == desc.Error) || q.overdue() {
 		q.restart()
 	}
-	q.refill(q)
+	q.refill(q, posted-q.posted)
 	q.publish()
 	return n
 }

@@ -34,7 +34,7 @@ type Queue struct {
 
 	// Warm: once a poll, or once a WQE.
 	harvest func(*Queue, *packet.Batch, int) int
-	refill  func(*Queue)
+	refill  func(q *Queue, used uint32)
 	session session
 	posted  uint32 // WQEs that the device has
 	counter uint32 // WQEs ever posted; runs freely
@@ -58,7 +58,7 @@ type Queue struct {
 
 // geometry is what the builders need of the Plan.
 type geometry struct {
-	strideShift uint8
+	strideShift uint8 // linear cyclic: of a buffer
 	pageShift   uint8
 	groupShift  uint8 // cyclic: log2 of Plan.Group
 	headroom    uint32
@@ -100,6 +100,9 @@ func geometryOf(p *Plan, skipShared bool) geometry {
 		groupPages: uint32(p.GroupPages), mttsPerWQE: uint32(p.MTTsPerWQE),
 		wqeMask:  uint32(p.WQEs - 1),
 		distance: math.MaxUint32 / 2,
+	}
+	if p.Type == desc.Cyclic && p.Linear {
+		g.strideShift = log2(p.Frags[0].Stride)
 	}
 	if p.Type == desc.Striding {
 		g.strideShift = log2(p.StrideBytes)

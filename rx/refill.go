@@ -6,15 +6,27 @@ import (
 	"github.com/millrace-net/millrace/pagepool"
 )
 
+// missing is how many WQEs of most a refill posts: none before Plan.Bulk are missing.
+// While half of the ring is posted it leaves out those used up in this poll.
+// The packets of this poll are on the pages of those; by the next one most are
+// home, and stay in their slots (Pool.Renew).
+func (q *Queue) missing(most, used uint32) uint32 {
+	n := most - q.posted
+	switch {
+	case n < uint32(q.plan.Bulk):
+		return 0
+	case q.posted > q.wqeMask/2:
+		return n - used
+	}
+	return n
+}
+
 // refillStriding posts WQEs on fresh pages once Plan.Bulk of them are missing
 // (facts/mlx5e.md 3.9). Pages are given back when their index is filled again.
 // If they run out, those of all other free WQEs are released too, and
 // it is tried once more.
-func refillStriding(q *Queue) {
-	missing := len(q.consumed) - 1 - int(q.posted)
-	if missing < q.plan.Bulk {
-		return
-	}
+func refillStriding(q *Queue, used uint32) {
+	missing := q.missing(q.wqeMask, used)
 	before := q.counter
 	for range missing {
 		if q.renew(uint32(q.head), 1) == 0 {
@@ -43,13 +55,10 @@ func (q *Queue) reclaimStriding() {
 
 // refillCyclic posts WQEs, and only whole groups: a page must not be replaced
 // while an older WQE of its group is still out (facts/mlx5e.md 3.2).
-func refillCyclic(q *Queue) {
-	missing := q.plan.WQEs - int(q.posted)
-	if missing < q.plan.Bulk {
-		return
-	}
+func refillCyclic(q *Queue, used uint32) {
+	missing := q.missing(q.wqeMask+1, used)
 	before := q.counter
-	for groups := uint32(missing) >> q.groupShift; groups > 0; {
+	for groups := missing >> q.groupShift; groups > 0; {
 		n := min(groups, q.wqeMask>>q.groupShift+1-q.group(0), uint32(q.plan.Unit>>q.groupShift))
 		got := q.renew(q.group(0), n)
 		if got == 0 {
@@ -60,9 +69,8 @@ func refillCyclic(q *Queue) {
 				break
 			}
 		}
-		for range got {
-			q.postGroup()
-		}
+		q.counter += got << q.groupShift
+		q.posted += got << q.groupShift
 		groups -= got
 	}
 	if q.counter != before {
@@ -75,10 +83,10 @@ func (q *Queue) group(i int) uint32 {
 	return ((q.counter + uint32(i)<<q.groupShift) & q.wqeMask) >> q.groupShift
 }
 
-// postGroup writes the segments of the next group and gives them to the device.
-func (q *Queue) postGroup() {
-	for range q.plan.Group {
-		wqe := q.counter & q.wqeMask
+// point writes the segments of some groups. It is done when they get fresh
+// pages: those of a group that keeps its own are what they were.
+func (q *Queue) point(group, n uint32) {
+	for wqe := group << q.groupShift; wqe < (group+n)<<q.groupShift; wqe++ {
 		segments := q.rq.Segments[int(wqe)*q.rq.SegsPerWQE:]
 		for k := range q.plan.NumFrags {
 			pg, off := q.segment(wqe, k)
@@ -87,8 +95,6 @@ func (q *Queue) postGroup() {
 			}
 			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.IOVA+uint64(off))
 		}
-		q.counter++
-		q.posted++
 	}
 }
 
@@ -108,9 +114,10 @@ func (q *Queue) renew(group, n uint32) uint32 {
 	return n
 }
 
-// install puts fresh pages into the empty slots of some groups. The translation
-// of a WQE has more entries than it has pages.
-func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
+// install puts fresh pages into the empty slots of some groups, tells the device
+// where they are, and reports how many groups, the first ones, are complete. The
+// translation of a WQE has more entries than it has pages.
+func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) (complete uint32) {
 	refs := q.scratch[:q.pool.Alloc(q.scratch[:empty])]
 	var mtt []uint64 // of the group; none in a cyclic queue
 	if q.rq.Type == desc.Striding {
@@ -132,7 +139,11 @@ func (q *Queue) install(group uint32, slots []pagepool.Slot, empty int) uint32 {
 		}
 		refs = refs[1:]
 	}
-	return uint32(k) / q.groupPages
+	complete = uint32(k) / q.groupPages
+	if mtt == nil {
+		q.point(group, complete)
+	}
+	return complete
 }
 
 // release gives the ring's references on the pages of a group back to the

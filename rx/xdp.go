@@ -16,13 +16,13 @@ import (
 // A stage runs the XDP program on frames that are synced and not yet packets
 // (docs/xdp.md). It belongs to its queue.
 type stage struct {
-	run   xdp.Program // that of this poll
-	first uint32      // slot of the first fragment that the frame had on arrival
-	n     uint32      // of them; each has a slot
-	buff  xdp.Buff    // the frame
-	give  xdp.Give
-	send  *xdp.SendQueue
-	out   *xdp.Redirector
+	buff xdp.Buff    // the frame; begins a cache line
+	run  xdp.Program // that of this poll
+	rest place       // what of the frame is in fragments
+	n    uint32      // of them on arrival, once laid; each has a slot, from rest.slot on
+	give xdp.Give
+	send *xdp.SendQueue
+	out  *xdp.Redirector
 
 	side   pagepool.Slot // nonlinear striding: linear parts are slices of it
 	slices uint32        // that a page has; side.Given of them are taken
@@ -44,7 +44,7 @@ func (q *Queue) openXDP() (err error) {
 	x := &stage{slices: uint32(p.PageBytes / sliceBytes), give: q.pool.Put}
 	x.side.Given = x.slices
 	traits := xdp.Traits{
-		Queue: c.Queue, Hash: q.hash, Timestamps: c.Offloads.Timestamps,
+		Queue: c.Queue, Hash: q.hash, Timestamps: c.Offloads.Timestamps, Lay: q.lay,
 	}
 	switch {
 	case p.Type == desc.Cyclic:
@@ -67,7 +67,7 @@ func (q *Queue) openXDP() (err error) {
 
 // chooseXDP takes the variants that run a program.
 func (q *Queue) chooseXDP() (accept func(*Queue, *desc.CQE, desc.OwnWord, *packet.Batch),
-	refill func(*Queue)) {
+	refill func(*Queue, uint32)) {
 	switch p := &q.plan; {
 	case p.Type == desc.Cyclic && p.Linear:
 		return acceptCyclicXDP, refillCyclic
@@ -133,19 +133,26 @@ func (x *stage) end() {
 	x.out.Flush()
 }
 
-// lay adds the rest of the frame in fragments: left bytes from off in the page
-// at slot on, which go on at the start of the pages behind it. In a cyclic queue
-// with a program every segment is a page, so that this holds there, too.
-func (q *Queue) lay(slot, off, left uint32) {
+// owe notes where the rest of the frame lies, until somebody asks for it in
+// fragments.
+func (x *stage) owe(rest place) {
+	x.rest = rest
+	x.buff.Owe(rest.n)
+}
+
+// lay adds the rest of the frame in fragments, which go on at the start of the
+// pages behind the first. In a cyclic queue with a program every segment is a
+// page, so that this holds there, too.
+func (q *Queue) lay() {
 	x := q.xdp
-	x.first = slot
+	slot, off, left := x.rest.slot, x.rest.off, x.rest.n
 	for ; left > 0; slot, off = slot+1, 0 {
 		pg, n := &q.pages[slot], min(q.pageBytes-off, left)
 		q.dom.SyncForCPU(pg.IOVA+uint64(off), n)
 		x.buff.Append(packet.Frag{Ref: pg.Page, Off: off, Len: n})
 		left -= n
 	}
-	x.n = slot - x.first
+	x.n = slot - x.rest.slot
 }
 
 // consume does what a verdict other than Pass says. head is the page of the
@@ -158,12 +165,14 @@ func (q *Queue) consume(v xdp.Verdict, head *pagepool.Slot) {
 		q.blind = !x.buff.Looked()
 		return
 	case xdp.Tx:
+		x.buff.Lay()
 		if x.send.Send(&x.buff, x.give) {
 			q.count.xdpTx++
 			q.left(head)
 			return
 		}
 	case xdp.Redirect:
+		x.buff.Lay()
 		if x.out.Take(&x.buff) {
 			q.count.xdpRedirect++
 			q.left(head)
@@ -189,7 +198,7 @@ func (q *Queue) left(head *pagepool.Slot) {
 // none and gives none back.
 func (q *Queue) settle() {
 	x := q.xdp
-	pages := q.pages[x.first:][:x.n]
+	pages := q.pages[x.rest.slot:][:x.n]
 	for i := range pages {
 		pages[i].Given++
 	}

@@ -25,12 +25,30 @@ func acceptNonlinearXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) 
 		return
 	}
 	x.buff.Reset(x.side.Page, x.side.Given*sliceBytes, 0, c)
-	q.lay(at.slot, at.off, at.n)
+	x.owe(at)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, &x.side)
 		return
 	}
+	// Frames of other links may have less than an Ethernet header to copy.
+	if x.buff.Untouched() && linkOf(c) == header.LinkEthernet {
+		q.passUntouched(at, c, b)
+		return
+	}
 	q.passSmall(c, b)
+}
+
+// passUntouched builds the packet that it would be without a program.
+func (q *Queue) passUntouched(at place, c *desc.CQE, b *packet.Batch) {
+	i, p := q.small()
+	if p == nil {
+		return
+	}
+	n := q.copyHeaders(p, c, at)
+	p.Len = at.n
+	q.attach(p, at, n)
+	q.describe(p, c)
+	b.Add(i)
 }
 
 // takeSide puts a fresh page in the place of a side page whose slices are all
@@ -66,6 +84,7 @@ func (q *Queue) passSmall(c *desc.CQE, b *packet.Batch) {
 		return
 	}
 	f := &q.xdp.buff
+	f.Lay()
 	p.Len = uint32(f.Len())
 	s := p.Shared()
 	clearShared(s)
@@ -135,7 +154,7 @@ func acceptCyclicFragsXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch
 	linear := min(n, uint32(first.Bytes))
 	x := q.xdp
 	x.buff.Reset(pg.Page, off, linear, c)
-	q.lay(wqe*q.groupPages+1, 0, n-linear)
+	x.owe(place{slot: wqe*q.groupPages + 1, n: n - linear})
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
@@ -152,6 +171,7 @@ func (q *Queue) passHead(pg *pagepool.Slot, off uint32, c *desc.CQE, b *packet.B
 		return
 	}
 	p.Len = uint32(f.Len())
+	f.Lay()
 	s := p.Shared()
 	s.NumFrags = uint32(copy(s.Frags[:], f.Frags()))
 	p.Truesize += s.NumFrags * q.pageBytes

@@ -46,6 +46,8 @@ func TestXDPFreedFragments(t *testing.T) {
 		do   func(*xdp.Buff) bool
 		want func(f []byte) []byte
 	}{
+		"nothing": {func(b *xdp.Buff) bool { return true },
+			func(f []byte) []byte { return f }},
 		"shrink a little": {func(b *xdp.Buff) bool { return b.AdjustTail(-256) },
 			func(f []byte) []byte { return f[:len(f)-256] }},
 		"shrink fragments away": {func(b *xdp.Buff) bool { return b.AdjustTail(100 - b.Len()) },
@@ -170,6 +172,41 @@ func TestXDPLongest(t *testing.T) {
 // A send queue that is full drops, counts, and holds nothing of what it
 // Frames that are not sent when the queue closes come home (facts/mlx5e.md 12,
 // A queue restarts under load while frames are being sent and slices of the
+// Fragments are laid out for a program that asks for them. For one that does not,
+// nothing is synced but what is without a program, or nothing at all.
+func TestXDPLaidOnDemand(t *testing.T) {
+	cfg := Config{MTU: 9000, XDP: xdp.Config{Frags: true}}
+	for name, c := range map[string]struct {
+		program xdp.Program
+		want    uint64
+	}{
+		"pass": {pass, 256 + 9014 - 54},
+		"drop": {drop, 0},
+		"length": {func(b *xdp.Buff) xdp.Verdict {
+			if b.Len() != 9014 || len(b.Data()) != 0 {
+				t.Error("not a jumbo frame")
+			}
+			return xdp.Drop
+		}, 0},
+		"read": {read, 9014},
+		"flip": {flip, 9014},
+		"headroom": {func(b *xdp.Buff) xdp.Verdict {
+			b.AdjustMeta(-4)
+			return xdp.Drop
+		}, 0},
+		"send": {send, 9014},
+	} {
+		r := newXDPRig(t, cfg, c.program)
+		r.q.Free(r.receive(tcpFrame(9014))) // takes the side page
+		before := r.q.dom.Stats().SyncCPUBytes
+		r.q.Free(r.receive(tcpFrame(9014)))
+		if got := r.q.dom.Stats().SyncCPUBytes - before; got != c.want {
+			t.Errorf("%s: %d bytes synced, want %d", name, got, c.want)
+		}
+		r.sent()
+	}
+}
+
 // A slice is used again until a frame keeps it; four fill a page.
 func TestXDPSidePage(t *testing.T) {
 	verdict, pull := xdp.Drop, 300

@@ -3,7 +3,6 @@ package rx
 import (
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/packet"
-	"github.com/millrace-net/millrace/pagepool"
 	"github.com/millrace-net/millrace/xdp"
 )
 
@@ -44,23 +43,17 @@ func acceptCyclicXDP(q *Queue, c *desc.CQE, w desc.OwnWord, b *packet.Batch) {
 	if !ok {
 		return
 	}
-	pg, off := q.segment(wqe, 0)
-	q.dom.SyncForCPU(pg.IOVA+uint64(off), align64(q.headroom+n)+packet.SharedBytes)
+	at := q.placeAt(0, wqe, n)
+	pg := &q.pages[at.slot]
+	q.dom.SyncForCPU(pg.IOVA+uint64(at.off), align64(q.headroom+n)+packet.SharedBytes)
 	x := q.xdp
-	x.buff.Reset(pg.Page, off, n, c)
+	x.buff.Reset(pg.Page, at.off, n, c)
 	if v := x.run(&x.buff); v != xdp.Pass {
 		q.consume(v, pg)
 		return
 	}
-	q.pass(pg, off, c, b)
-}
-
-// pass builds a packet around the buffer at off with what the program left of
-// the frame.
-func (q *Queue) pass(pg *pagepool.Slot, off uint32, c *desc.CQE, b *packet.Batch) {
-	f := &q.xdp.buff
-	data, n := f.Start(), f.Head().Len
-	i, p := q.around(pg, off, data, n, align64(data+n))
+	data, n := x.buff.Start(), x.buff.Head().Len
+	i, p := q.around(pg, at.off, data, n, align64(data+n))
 	if p != nil {
 		q.describe(p, c)
 		q.annotate(p)

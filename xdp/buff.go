@@ -22,6 +22,7 @@ type Buff struct {
 	target          int    // of Redirect; -1: none chosen
 	limit           uint32 // end of the tailroom, from hard start
 	looked          bool   // the program wanted bytes of the frame
+	owed            bool   // Traits.Lay has yet to append the fragments
 
 	frags  [packet.MaxFrags]packet.Frag
 	freed  [packet.MaxFrags]mem.Ref // pages of fragments that are gone
@@ -33,6 +34,7 @@ type Traits struct {
 	Queue      int    // number of the receive queue
 	Limit      uint32 // bytes of a linear buffer in front of its SharedInfo
 	FragBytes  int    // buffer of a fragment, aligned in its page; 0: fragments cannot grow
+	Lay        func() // appends the fragments that Owe announced
 	Hash       bool   // completions carry a hash
 	Timestamps bool   // completions carry a time
 }
@@ -60,10 +62,16 @@ func (b *Buff) Meta() []byte { return b.page.Bytes(b.base+b.meta, b.data-b.meta)
 func (b *Buff) Len() int { return int(b.end - b.data + b.paged) }
 
 // NumFrags is the number of fragments.
-func (b *Buff) NumFrags() int { return int(b.n) }
+func (b *Buff) NumFrags() int {
+	b.Lay()
+	return int(b.n)
+}
 
 // Frag is fragment i, lent until the buffer is adjusted.
-func (b *Buff) Frag(i int) []byte { return b.Frags()[i].Bytes() }
+func (b *Buff) Frag(i int) []byte {
+	b.Lay()
+	return b.Frags()[i].Bytes()
+}
 
 // Queue is the number of the receive queue.
 func (b *Buff) Queue() int { return b.traits.Queue }

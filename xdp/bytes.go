@@ -8,6 +8,7 @@ import "github.com/millrace-net/millrace/packet"
 // changes nothing, when the frame is shorter or there is not the room
 // (bpf_xdp_pull_data).
 func (b *Buff) PullData(n int) bool {
+	b.Lay()
 	delta := n - int(b.end-b.data)
 	if n < 0 || delta <= 0 {
 		return n >= 0
@@ -38,6 +39,7 @@ func (b *Buff) Load(off int, p []byte) bool {
 	if !b.holds(off, len(p)) {
 		return false
 	}
+	b.Lay()
 	b.load(off, p)
 	return true
 }
@@ -48,6 +50,7 @@ func (b *Buff) Store(off int, p []byte) bool {
 	if !b.holds(off, len(p)) {
 		return false
 	}
+	b.Lay()
 	for i := 0; len(p) > 0; i++ {
 		piece := b.piece(i).Bytes()
 		if off >= len(piece) {

@@ -18,7 +18,7 @@ func (b *Buff) Reset(page mem.Ref, base, n uint32, c *desc.CQE) {
 	b.page, b.base = page, base
 	b.meta, b.data, b.end = HeadRoom, HeadRoom, HeadRoom+n
 	b.n, b.first, b.paged, b.nfreed = 0, 0, 0, 0
-	b.cqe = c
+	b.cqe, b.owed = c, false
 }
 
 // Looked reports whether the program wanted bytes of a frame since it was asked
@@ -28,6 +28,22 @@ func (b *Buff) Looked() bool {
 	b.looked = false
 	return looked
 }
+
+// Owe announces n bytes in fragments. They are laid out when the program asks for
+// them, which most do not; a driver that wants them lays them out first.
+func (b *Buff) Owe(n uint32) { b.paged, b.owed = n, true }
+
+// Lay appends the fragments that are owed.
+func (b *Buff) Lay() {
+	if b.owed {
+		b.paged, b.owed = 0, false
+		b.traits.Lay()
+	}
+}
+
+// Untouched reports whether all of the frame is still owed, and nothing has been
+// put in front of it: no byte of it can have changed.
+func (b *Buff) Untouched() bool { return b.owed && b.meta == b.end }
 
 // Append adds a fragment. There are at most packet.MaxFrags, none is empty.
 func (b *Buff) Append(f packet.Frag) {
@@ -47,7 +63,7 @@ func (b *Buff) Start() uint32 { return b.data }
 // MetaBytes is the length of the metadata.
 func (b *Buff) MetaBytes() uint32 { return b.data - b.meta }
 
-// Frags are the fragments that are left, lent until Reset.
+// Frags are the fragments that are left of those laid out, lent until Reset.
 func (b *Buff) Frags() []packet.Frag { return b.frags[b.first : b.first+b.n] }
 
 // Freed are the pages of the fragments that are gone, one reference each, lent

@@ -5,6 +5,7 @@ package xdp
 // and changes nothing, when there is not the room behind the last byte or less
 // than MinFrame bytes would be left (bpf_xdp_adjust_tail).
 func (b *Buff) AdjustTail(delta int) bool {
+	b.Lay()
 	switch {
 	case delta <= 0:
 		return b.shrink(delta)
