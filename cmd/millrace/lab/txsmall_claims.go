@@ -94,8 +94,8 @@ func invalidationsByMode(r *result.Result) (string, result.Holds) {
 		holds(n[0] >= n[1] && n[1] >= n[2] && n[2] == 0)
 }
 
-// monotone looks for a size that costs less than the one before it, by more
-// than noise, in each way and mode.
+// monotone looks for a size that costs less than the one before it in each way
+// and mode: by more than noise, which some of so many pairs exceed by chance.
 func monotone(r *result.Result) (string, result.Holds) {
 	curves, falls := 0, []string{}
 	for _, mode := range txModes {
@@ -107,8 +107,8 @@ func monotone(r *result.Result) (string, result.Holds) {
 			curves++
 			for i := 1; i < len(costs); i++ {
 				a, b := &costs[i-1], &costs[i]
-				change, err := stats.Separate(a.ns, b.ns)
-				if err == nil && change.High < 1 && change.Value < 1-r.Threshold {
+				change, err := stats.Separate(a.cost, b.cost)
+				if err == nil && change.High < 1 && change.Value < 1-max(fall, r.Threshold) {
 					falls = append(falls, fmt.Sprintf("%s %s: %d B %.1f %% below %d B", mode, way,
 						b.size, 100*(1-change.Value), a.size))
 				}
@@ -126,10 +126,14 @@ func monotone(r *result.Result) (string, result.Holds) {
 	return fmt.Sprintf("%d curves, none falls", curves), result.Yes
 }
 
-// A cost is one point of a curve, in each valid round.
+// fall is the least part by which a size has to be cheaper to be called so.
+const fall = 0.05
+
+// A cost is one point of a curve, in each valid round. Sizes are measured one
+// after the other, so it is divided by the clock.
 type cost struct {
 	size int
-	ns   []float64
+	cost []float64
 }
 
 // costsOf is the curve of a way; that of mapping is the baseline of the others.
@@ -146,6 +150,9 @@ func costsOf(r *result.Result, mode dma.Mode, way string) (list []cost) {
 		base, variant := c.Columns("ns_per_packet")
 		if way == wayMapped {
 			variant = base
+		}
+		for k, clock := range c.Clocks() {
+			variant[k] /= clock
 		}
 		list = append(list, cost{size, variant})
 	}

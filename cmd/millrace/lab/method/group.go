@@ -104,7 +104,9 @@ func (p *Plan) take(v *Variant, seed uint64) (sample, error) {
 
 // pair makes a round of a case. What disturbed one side disturbed the round.
 func pair(n int, base, variant *sample) result.Round {
-	r := result.Round{Number: n, Baseline: base.values, Variant: variant.values}
+	r := result.Round{
+		Number: n, Baseline: base.values, Variant: variant.values, Clock: variant.clock,
+	}
 	switch {
 	case base.disturbed != "":
 		r.Invalid = base.disturbed

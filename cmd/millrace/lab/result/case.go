@@ -28,6 +28,7 @@ type Round struct {
 	Number   int    `json:"round"`
 	Baseline Values `json:"baseline"`
 	Variant  Values `json:"variant"`
+	Clock    uint64 `json:"clock_ticks"`       // of a fixed piece of work: a slow clock needs more
 	Invalid  string `json:"invalid,omitempty"` // what disturbed it
 }
 
@@ -59,6 +60,16 @@ func (c *Case) judge(threshold float64) {
 	c.Ratio, c.P = &ratio, &p
 	c.Verdict = stats.Judge(ratio, p, threshold)
 	c.Detectable = stats.Detectable(ratio, threshold)
+}
+
+// Clocks are the ticks of the fixed piece of work, in each valid round: what is
+// divided by them can be set beside rounds of another group, when the clock may
+// have been another one.
+func (c *Case) Clocks() (list []float64) {
+	for _, r := range c.good() {
+		list = append(list, float64(r.Clock))
+	}
+	return list
 }
 
 // good are the rounds that nothing disturbed.
