@@ -156,3 +156,33 @@ func TestMapRangeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// UnmapAll ends all it is given, in every mode.
+func TestUnmapAll(t *testing.T) {
+	page := open(t, 65536, 1)[0]
+	for mode := range NumModes {
+		d := New(Config{Mode: mode})
+		m := d.NewMapper()
+		var iovas []uint64
+		for n := range uint32(20) {
+			iova, err := m.MapRange(page, 3000*n, 2000, ToDevice)
+			if err != nil {
+				t.Fatal(err)
+			}
+			iovas = append(iovas, iova)
+		}
+		m.UnmapAll(iovas[:13])
+		m.UnmapAll(nil)
+		m.UnmapAll(iovas[13:])
+		m.Tick(0)
+		if s := d.Stats(); s.Maps != 20 || s.Unmaps != 20 || s.DriverFaults != 0 {
+			t.Errorf("%v: %+v", mode, s)
+		}
+		for _, iova := range iovas {
+			if _, ok := d.Reach(iova, 1, false); ok && (mode == Strict || mode == Bounce) {
+				t.Errorf("%v: the device reads behind UnmapAll", mode)
+			}
+		}
+		m.Close()
+	}
+}

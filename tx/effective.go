@@ -50,7 +50,7 @@ func (q *Queue) copyMax(w Way) (n int, bound string) {
 	case Inline:
 		return q.inlineMax()
 	case Premapped:
-		return q.cfg.BufBytes, "a buffer has no more; raise BufBytes"
+		return q.cfg.BufBytes, "a buffer has no more; raise BufBytes (tx-copybreak-buf-size)"
 	case Linearize:
 		return linearBytes, "more than a page is not copied"
 	}
