@@ -59,8 +59,9 @@ func (x *TX) table(w io.Writer) {
 	if x == nil {
 		return
 	}
-	fmt.Fprintf(w, "sent        %d packets in %d frames, %s L2, %d doorbells, %d stops\n",
-		x.Posted, x.Packets, rate(float64(x.BytesL2), "B"), x.Doorbells, x.Stops)
+	fmt.Fprintf(w, "sent        %d packets in %d frames, %s L2, %d doorbells, %d stop%s\n",
+		x.Posted, x.Packets, rate(float64(x.BytesL2), "B"), x.Doorbells, x.Stops,
+		plural(int(x.Stops)))
 	list := []string{}
 	for _, way := range x.Ways {
 		list = append(list, fmt.Sprintf("%d %s", way.Packets, way.Text))
