@@ -24,6 +24,17 @@ func Pseudo6(src, dst []byte, proto uint8, length int) uint16 {
 	return fold(s + c)
 }
 
+// Pseudo is the same for the packet whose IP header, of either version, begins
+// ip. The caller has checked that all of that header is there.
+func Pseudo(ip []byte, proto uint8, length int) uint16 {
+	if ip[0]>>4 == 4 {
+		h := (*[20]byte)(ip)
+		return Pseudo4(h[12:16], h[16:20], proto, length)
+	}
+	h := (*[40]byte)(ip)
+	return Pseudo6(h[8:24], h[24:40], proto, length)
+}
+
 // Replace16 is the checksum field check after one 16-bit word of the data at
 // an even offset changed from old to new: equation 3 of RFC 1624, whose
 // result is 0 and not 0xffff where a fresh computation gives 0.

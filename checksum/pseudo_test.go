@@ -29,6 +29,23 @@ func TestPseudo(t *testing.T) {
 	}
 }
 
+// Pseudo finds the addresses in headers of both versions.
+func TestPseudoOfHeader(t *testing.T) {
+	rng := testenv.Rand(testenv.Seed(t), 0)
+	var ip [40]byte
+	for i := range ip {
+		ip[i] = byte(rng.Uint32())
+	}
+	ip[0] = 0x45
+	if got, want := Pseudo(ip[:20], 6, 99), Pseudo4(ip[12:16], ip[16:20], 6, 99); got != want {
+		t.Errorf("IPv4: %#04x, want %#04x", got, want)
+	}
+	ip[0] = 0x60
+	if got, want := Pseudo(ip[:], 17, 99), Pseudo6(ip[8:24], ip[24:40], 17, 99); got != want {
+		t.Errorf("IPv6: %#04x, want %#04x", got, want)
+	}
+}
+
 // TestPseudoOfOnes: every word 0xffff, the most carries there are.
 func TestPseudoOfOnes(t *testing.T) {
 	a := []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")

@@ -65,7 +65,7 @@ func NewStridingRQ(cfg StridingConfig, cq *CQ) (*RQ, error) {
 func (q *RQ) Reinit() {
 	for i := range q.List {
 		q.List[i].SetNext(uint16(i+1) & uint16(len(q.List)-1))
-		q.List[i].Data().Set(1<<(q.LogStrideBytes+q.LogStrides), stridingKey,
+		q.List[i].Data().Set(1<<(q.LogStrideBytes+q.LogStrides), MemoryKey,
 			q.WQEAddr(i)+uint64(q.HeadRoom))
 	}
 	for i := range q.Segments {
@@ -75,9 +75,10 @@ func (q *RQ) Reinit() {
 	q.CQ.Reinit()
 }
 
-// stridingKey names the memory behind a queue's translation. The model has
-// one a queue, so the value only has to differ from TerminateKey.
-const stridingKey = 0x200
+// MemoryKey names, in data segments, the memory that a device reaches: of a
+// striding queue what its translation names, else the domain. The model has one
+// of each, so the value only has to differ from TerminateKey.
+const MemoryKey = 0x200
 
 // WQEAddr is the address of WQE i in the space that MTT translates: of its
 // first page, without HeadRoom. It counts filler entries, unlike the page

@@ -6,12 +6,6 @@ import (
 	"github.com/millrace-net/millrace/packet"
 )
 
-// Where the checksum lies in its transport header.
-const (
-	sumInTCP = 16
-	sumInUDP = 6
-)
-
 // finish makes head, the headers of the first packet, those of the whole
 // aggregate: lengths, IPv4 checksums, FIN and PSH of the merged ones. The
 // transport checksum is left as the sum of the pseudo header, to be filled in
@@ -28,18 +22,18 @@ func (e *held) finish(head []byte, gso *packet.GSO) {
 	setLength(head, int(i.Net), length)
 	gso.Size, gso.Segs, gso.HdrLen, gso.CSumStart =
 		uint16(e.size), uint16(e.count), i.Payload, i.L4
-	sum := pseudo(head, int(i.Net), i.Proto, length-int(i.L4))
+	sum := checksum.Pseudo(head[int(i.Net):], i.Proto, length-int(i.L4))
 	if i.Proto == header.ProtoUDP {
 		h := header.UDPAt(head, int(i.L4))
 		h.SetLength(uint16(length - int(i.L4)))
 		h.SetChecksum(sum)
-		gso.Type, gso.CSumOffset = packet.GSOUDP, sumInUDP
+		gso.Type, gso.CSumOffset = packet.GSOUDP, header.UDPSum
 		return
 	}
 	h := header.TCPAt(head, int(i.L4))
 	h[13] |= e.flags & (header.TCPFin | header.TCPPsh)
 	h.SetChecksum(sum)
-	gso.Type, gso.CSumOffset = packet.GSOTCPv4, sumInTCP
+	gso.Type, gso.CSumOffset = packet.GSOTCPv4, header.TCPSum
 	if i.Version == 6 {
 		gso.Type = packet.GSOTCPv6
 	}
@@ -76,7 +70,7 @@ func finishTunnel(head []byte, i *header.Info, length int) packet.GSOFlags {
 		if h.Checksum() == 0 {
 			return packet.GSOUDPTunnel
 		}
-		h.SetChecksum(pseudo(head, int(i.Outer), header.ProtoUDP, n))
+		h.SetChecksum(checksum.Pseudo(head[int(i.Outer):], header.ProtoUDP, n))
 		return packet.GSOUDPTunnelCSum
 	}
 	if head[i.Outer]>>4 == 4 {

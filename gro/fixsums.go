@@ -50,9 +50,9 @@ func fixTransport(packet []byte, net, l4 int, proto uint8) {
 	at := 0
 	switch proto {
 	case header.ProtoTCP:
-		at = l4 + sumInTCP
+		at = l4 + header.TCPSum
 	case header.ProtoUDP:
-		at = l4 + sumInUDP
+		at = l4 + header.UDPSum
 	default:
 		return
 	}
@@ -60,7 +60,7 @@ func fixTransport(packet []byte, net, l4 int, proto uint8) {
 		return
 	}
 	packet[at], packet[at+1] = 0, 0
-	sum := pseudo(packet, net, proto, len(packet)-l4)
+	sum := checksum.Pseudo(packet[net:], proto, len(packet)-l4)
 	sum = ^checksum.Combine(checksum.Sum(packet[l4:]), sum, false)
 	if sum == 0 && proto == header.ProtoUDP {
 		sum = 0xffff

@@ -307,7 +307,7 @@ func TestFixChecksums(t *testing.T) {
 		if !strings.HasPrefix(name, "udp") {
 			var i header.Info
 			header.Parse(header.LinkEthernet, f, nil, &i)
-			at = int(i.L4) + sumInTCP
+			at = int(i.L4) + header.TCPSum
 		}
 		f[at] ^= 0xff
 		if FixChecksums(header.LinkEthernet, f); !bytes.Equal(f, good) {

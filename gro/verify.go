@@ -17,7 +17,7 @@ func (s *segment) verify(off, net int, proto uint8) bool {
 	}
 	sum := s.sumFrom(off)
 	if proto != header.ProtoGRE {
-		sum = checksum.Combine(sum, pseudo(s.head, net, proto, s.length-off), false)
+		sum = checksum.Combine(sum, checksum.Pseudo(s.head[net:], proto, s.length-off), false)
 	}
 	if sum != 0xffff {
 		return false
@@ -44,16 +44,6 @@ func (s *segment) sumFrom(off int) uint16 {
 	}
 	sum := checksum.Sum(s.head[off:])
 	return checksum.Combine(sum, s.tail, (len(s.head)-off)&1 != 0)
-}
-
-// pseudo is the sum of the pseudo header below the IP header at net.
-func pseudo(b []byte, net int, proto uint8, length int) uint16 {
-	if b[net]>>4 == 4 {
-		h := header.IPv4At(b, net)
-		return checksum.Pseudo4(h[12:16], h[16:20], proto, length)
-	}
-	h := header.IPv6At(b, net)
-	return checksum.Pseudo6(h[8:24], h[24:40], proto, length)
 }
 
 // sumFrags is the sum of the fragments' bytes, the first skip left out.

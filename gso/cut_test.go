@@ -144,7 +144,9 @@ func TestNonsense(t *testing.T) {
 		{"ip4", "CSumStart is 35", func(_ []byte, g *packet.GSO, _ int) { g.CSumStart++ }},
 		{"ip4", "CSumStart is 60000", func(_ []byte, g *packet.GSO, _ int) { g.CSumStart = 60000 }},
 		{"ipip", "CSumStart is 34", func(_ []byte, g *packet.GSO, _ int) { g.CSumStart = 34 }},
-		{"ip4", "CSumOffset is 6", func(_ []byte, g *packet.GSO, _ int) { g.CSumOffset = udpSum }},
+		{"ip4", "CSumOffset is 6", func(_ []byte, g *packet.GSO, _ int) {
+			g.CSumOffset = header.UDPSum
+		}},
 		{"ip6 routing, none left", "routing", func(b []byte, _ *packet.GSO, _ int) { b[57] = 1 }},
 		{"gre sum key", "sequence", func(b []byte, _ *packet.GSO, _ int) { b[34] = 0x90 }},
 		{"udp4", "at most 128 segments", func(_ []byte, g *packet.GSO, _ int) { g.Size = 20 }},

@@ -8,12 +8,7 @@ import (
 	"github.com/millrace-net/millrace/packet"
 )
 
-// Offsets of checksum fields in their headers.
-const (
-	tcpSum = 16
-	udpSum = 6
-	greSum = 4
-)
+const greSum = 4 // of the checksum in a GRE header
 
 // plan sets up the header fields that differ between segments, each with the
 // sum of the bytes around it that do not.
@@ -44,12 +39,12 @@ func transportAt(head []byte, net, off int, g *packet.GSO) transport {
 	t := transport{off: off, tcp: g.Type != packet.GSOUDP, size: uint32(g.Size)}
 	if !t.tcp {
 		h := header.UDPAt(head, off)
-		t.sum = pseudo(head, net, header.ProtoUDP) + uint32(h.SrcPort()) + uint32(h.DstPort())
+		t.sum = pseudo(head[net:], header.ProtoUDP) + uint32(h.SrcPort()) + uint32(h.DstPort())
 		return t
 	}
 	h := header.TCPAt(head, off)
 	t.seq, t.flags, t.cwr = h.Seq(), h.Flags(), g.Flags&packet.GSOAccECN != 0
-	t.sum = pseudo(head, net, header.ProtoTCP) + uint32(checksum.Sum(head[off:])) +
+	t.sum = pseudo(head[net:], header.ProtoTCP) + uint32(checksum.Sum(head[off:])) +
 		without(h[4:6]) + without(h[6:8]) + uint32(^h.Flags()) + without(h[16:18])
 	return t
 }
@@ -107,7 +102,7 @@ func tunnelAt(head []byte, info *header.Info) tunnel {
 		if header.UDPAt(head, off).Checksum() == 0 {
 			return tunnel{kind: tunnelUDP, off: off}
 		}
-		return tunnel{tunnelUDPSummed, off, pseudo(head, int(info.Outer), header.ProtoUDP)}
+		return tunnel{tunnelUDPSummed, off, pseudo(head[int(info.Outer):], header.ProtoUDP)}
 	}
 	return tunnel{}
 }
@@ -115,17 +110,6 @@ func tunnelAt(head []byte, info *header.Info) tunnel {
 func sequenced(head []byte, info *header.Info) bool {
 	return (info.Encap == header.EncapGRE || info.Encap == header.EncapTEB) &&
 		header.GREAt(head, int(info.Tunnel)).Flags()&header.GRESeq != 0
-}
-
-// pseudo is the sum of the pseudo header of the IP header at off, without the
-// length.
-func pseudo(head []byte, off int, proto uint8) uint32 {
-	if head[off]>>4 == 4 {
-		h := header.IPv4At(head, off)
-		return uint32(checksum.Pseudo4(h.Src()[:], h.Dst()[:], proto, 0))
-	}
-	h := header.IPv6At(head, off)
-	return uint32(checksum.Pseudo6(h.Src()[:], h.Dst()[:], proto, 0))
 }
 
 // routed tells whether a transport checksum covers the final destination of a
@@ -154,3 +138,7 @@ func detour(head []byte, off int) bool {
 
 // without takes two bytes out of a sum they are part of.
 func without(b []byte) uint32 { return uint32(^binary.BigEndian.Uint16(b)) }
+
+// pseudo is the sum of the pseudo header of a packet that begins with its IP
+// header, without the length.
+func pseudo(ip []byte, proto uint8) uint32 { return uint32(checksum.Pseudo(ip, proto, 0)) }

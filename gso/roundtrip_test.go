@@ -102,10 +102,10 @@ func fixChecksums(link header.LinkType, f []byte) {
 	if i.Payload == 0 || int(i.End) < int(i.Payload) {
 		return
 	}
-	l4, at := f[i.L4:i.End], tcpSum
+	l4, at := f[i.L4:i.End], header.TCPSum
 	switch {
-	case i.Proto == header.ProtoUDP && be.Uint16(l4[udpSum:]) != 0:
-		at = udpSum
+	case i.Proto == header.ProtoUDP && be.Uint16(l4[header.UDPSum:]) != 0:
+		at = header.UDPSum
 	case i.Proto != header.ProtoTCP:
 		return
 	}
@@ -198,7 +198,7 @@ func ambiguous(frames [][]byte) bool {
 		}
 		fields := []int{ipv4Sum(f, i.Net), ipv4Sum(f, i.Outer)}
 		if i.Proto == header.ProtoTCP {
-			fields = append(fields, int(i.L4)+tcpSum)
+			fields = append(fields, int(i.L4)+header.TCPSum)
 		}
 		if i.Encap == header.EncapGRE || i.Encap == header.EncapTEB {
 			fields = append(fields, int(i.Tunnel)+greSum)

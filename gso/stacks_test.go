@@ -44,9 +44,9 @@ func (s *stack) addrs() []byte {
 func (s *stack) gso(size int, options []byte) packet.GSO {
 	start := len(build(nil, s.outer(0)...))
 	g := packet.GSO{Type: s.typ, Flags: s.flags, Size: uint16(size), CSumStart: uint16(start),
-		CSumOffset: tcpSum, HdrLen: uint16(start + header.TCPBytes + len(options))}
+		CSumOffset: header.TCPSum, HdrLen: uint16(start + header.TCPBytes + len(options))}
 	if s.typ == packet.GSOUDP {
-		g.CSumOffset, g.HdrLen = udpSum, uint16(start+header.UDPBytes)
+		g.CSumOffset, g.HdrLen = header.UDPSum, uint16(start+header.UDPBytes)
 	}
 	return g
 }

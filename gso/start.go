@@ -9,7 +9,6 @@ import (
 
 // Limits of Linux (facts/gro.md A.13, A.14).
 const (
-	maxUDP = 128   // datagrams cut from one (UDP_MAX_SEGMENTS)
 	maxTCP = 65535 // segments: gso_segs is 16 bits wide
 	maxIP  = 65535 // bytes in an IP packet
 )
@@ -118,11 +117,11 @@ type format struct {
 func form(t packet.GSOType) format {
 	switch t {
 	case packet.GSOTCPv4:
-		return format{header.ProtoTCP, 4, tcpSum, maxTCP}
+		return format{header.ProtoTCP, 4, header.TCPSum, maxTCP}
 	case packet.GSOTCPv6:
-		return format{header.ProtoTCP, 6, tcpSum, maxTCP}
+		return format{header.ProtoTCP, 6, header.TCPSum, maxTCP}
 	case packet.GSOUDP:
-		return format{header.ProtoUDP, 0, udpSum, maxUDP}
+		return format{header.ProtoUDP, 0, header.UDPSum, packet.MaxDatagrams}
 	}
 	return format{}
 }

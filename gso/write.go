@@ -88,8 +88,8 @@ func (t *tunnel) write(buf []byte, head int, payload uint32) {
 	}
 	put16(h, 4, uint16(n))
 	if t.kind == tunnelUDPSummed {
-		put16(h, udpSum, 0)
-		put16(h, udpSum, notZero(^fold(payload+t.sum+uint32(n)+uint32(checksum.Sum(h)))))
+		put16(h, header.UDPSum, 0)
+		put16(h, header.UDPSum, notZero(^fold(payload+t.sum+uint32(n)+uint32(checksum.Sum(h)))))
 	}
 }
 

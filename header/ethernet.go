@@ -2,11 +2,21 @@ package header
 
 import "encoding/binary"
 
-// Lengths of link headers and tags in bytes.
+// Lengths of link headers and tags, and where a tag begins with its EtherType:
+// behind the addresses. In bytes.
 const (
 	EthernetBytes = 14
 	VLANBytes     = 4
+	TagOffset     = 12
 )
+
+// InsertTag puts a tag into the frame that begins VLANBytes behind the start of
+// b and has an Ethernet header: the addresses move to the start.
+func InsertTag(b []byte, tagType, tci uint16) {
+	copy(b[:TagOffset], b[VLANBytes:])
+	binary.BigEndian.PutUint16(b[TagOffset:], tagType)
+	binary.BigEndian.PutUint16(b[TagOffset+2:], tci)
+}
 
 // Ethernet is a view of an Ethernet header (IEEE 802.3 clause 3).
 type Ethernet [EthernetBytes]byte

@@ -2,8 +2,12 @@ package header
 
 import "encoding/binary"
 
-// IPv4Bytes is the length of an IPv4 header without options.
-const IPv4Bytes = 20
+// Length of an IPv4 header without options, and where its checksum lies, in
+// bytes.
+const (
+	IPv4Bytes = 20
+	IPv4Sum   = 10
+)
 
 // IPv4 is a view of the 20 fixed bytes of an IPv4 header (RFC 791 3.1).
 type IPv4 [IPv4Bytes]byte

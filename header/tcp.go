@@ -2,8 +2,11 @@ package header
 
 import "encoding/binary"
 
-// TCPBytes is the length of a TCP header without options.
-const TCPBytes = 20
+// Length of a TCP header without options, and where its checksum lies, in bytes.
+const (
+	TCPBytes = 20
+	TCPSum   = 16
+)
 
 // TCP is a view of the 20 fixed bytes of a TCP header (RFC 9293 3.1).
 type TCP [TCPBytes]byte

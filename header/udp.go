@@ -2,8 +2,11 @@ package header
 
 import "encoding/binary"
 
-// UDPBytes is the length of a UDP header.
-const UDPBytes = 8
+// Length of a UDP header, and where its checksum lies, in bytes.
+const (
+	UDPBytes = 8
+	UDPSum   = 6
+)
 
 // UDP is a view of a UDP header (RFC 768).
 type UDP [UDPBytes]byte

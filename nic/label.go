@@ -33,7 +33,7 @@ func (l *label) read(d *Device, f *Frame, strip bool) {
 	l.verdict, l.sum, l.segment = 0, 0, 0
 	if strip && l.link == header.LinkEthernet && len(b) >= taggedBytes &&
 		header.EthernetAt(b, 0).Type() == header.TypeVLAN {
-		l.tci = header.VLANAt(b, tagOffset+2).TCI()
+		l.tci = header.VLANAt(b, header.TagOffset+2).TCI()
 		l.types = desc.HdrVLANStripped
 		l.l2 += header.VLANBytes
 	}
@@ -43,7 +43,6 @@ func (l *label) read(d *Device, f *Frame, strip bool) {
 }
 
 const (
-	tagOffset   = 12 // the tag's EtherType and TCI, in front of the frame's type
 	taggedBytes = header.EthernetBytes + header.VLANBytes
 )
 

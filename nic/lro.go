@@ -118,8 +118,8 @@ func (s *session) open(q *queue, l *label, b []byte) {
 	copy(s.headers[:], b[:l.info.Payload])
 	s.packet = s.packet[:0]
 	if l.stripped() {
-		s.packet = append(s.packet, b[:tagOffset]...)
-		s.packet = append(s.packet, b[tagOffset+header.VLANBytes:l.info.Payload]...)
+		s.packet = append(s.packet, b[:header.TagOffset]...)
+		s.packet = append(s.packet, b[header.TagOffset+header.VLANBytes:l.info.Payload]...)
 	} else {
 		s.packet = append(s.packet, b[:l.info.Payload]...)
 	}

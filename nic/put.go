@@ -1,8 +1,6 @@
 package nic
 
 import (
-	"encoding/binary"
-
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/header"
 )
@@ -16,7 +14,7 @@ func (s *sender) put(from, to, n int) (sent bool, y desc.Syndrome) {
 	if w.tagged {
 		front = header.VLANBytes
 	}
-	if n+front > desc.MaxBytes || w.tagged && n < tagOffset {
+	if n+front > desc.MaxBytes || w.tagged && n < header.TagOffset {
 		return false, desc.LocalLength
 	}
 	f := s.dev.reserve(n + front)
@@ -110,9 +108,7 @@ func (s *sender) insertTag(b []byte) {
 	if service {
 		typ = header.TypeQinQ
 	}
-	copy(b[:tagOffset], b[header.VLANBytes:])
-	binary.BigEndian.PutUint16(b[tagOffset:], typ)
-	binary.BigEndian.PutUint16(b[tagOffset+2:], tci)
+	header.InsertTag(b, typ, tci)
 	s.count.tagsInserted++
 }
 

@@ -46,7 +46,7 @@ func (d *Device) deliver(q *queue, l *label, b []byte) {
 	l.write(&d.cqe, d.features)
 	var front []byte
 	if l.stripped() {
-		front, b = b[:tagOffset], b[tagOffset+header.VLANBytes:]
+		front, b = b[:header.TagOffset], b[header.TagOffset+header.VLANBytes:]
 	}
 	if fate := q.receive(front, b, &d.cqe, 1); fate != delivered {
 		d.count.fates[fate]++

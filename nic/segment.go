@@ -68,11 +68,11 @@ func (s *sender) describe(g *packet.GSO, info *header.Info) bool {
 	need := TSO
 	switch {
 	case info.Proto == header.ProtoTCP && info.Version == 4:
-		g.Type, g.CSumOffset = packet.GSOTCPv4, tcpSumAt
+		g.Type, g.CSumOffset = packet.GSOTCPv4, header.TCPSum
 	case info.Proto == header.ProtoTCP:
-		g.Type, g.CSumOffset = packet.GSOTCPv6, tcpSumAt
+		g.Type, g.CSumOffset = packet.GSOTCPv6, header.TCPSum
 	case info.Proto == header.ProtoUDP:
-		g.Type, g.CSumOffset = packet.GSOUDP, udpSumAt
+		g.Type, g.CSumOffset = packet.GSOUDP, header.UDPSum
 		need = USO
 	default:
 		return false

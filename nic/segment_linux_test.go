@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/millrace-net/millrace/checksum"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/internal/testenv"
 	"github.com/millrace-net/millrace/packet"
@@ -41,7 +42,8 @@ func TestLSOKernel(t *testing.T) {
 			if name == "udp4" {
 				proto = header.ProtoUDP
 			}
-			putSum(p.frame, l4+int(p.gso.CSumOffset), pseudo(p.frame, 14, proto, len(p.frame)-l4))
+			sum := checksum.Pseudo(p.frame[14:], proto, len(p.frame)-l4)
+			putSum(p.frame, l4+int(p.gso.CSumOffset), sum)
 			want, err := k.Run(h, p.frame)
 			if err != nil {
 				t.Fatalf("case %d, %s, %d bytes, MSS %d: %v", n, name, size, mss, err)

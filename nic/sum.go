@@ -8,13 +8,6 @@ import (
 	"github.com/millrace-net/millrace/header"
 )
 
-// Offsets of checksums in their headers.
-const (
-	ip4SumAt = 10
-	tcpSumAt = 16
-	udpSumAt = 6
-)
-
 // fillSums writes the checksums that a WQE asks for into the frame, whatever
 // stands in their place (facts/mlx5e.md 7.3): of a tunnel the inner ones first,
 // for the outer one covers them. Where the headers do not lead to one, and in
@@ -57,8 +50,8 @@ func fillIP(b []byte, off int) {
 		return
 	}
 	h := b[off:end]
-	putSum(h, ip4SumAt, 0)
-	putSum(h, ip4SumAt, ^checksum.Sum(h))
+	putSum(h, header.IPv4Sum, 0)
+	putSum(h, header.IPv4Sum, ^checksum.Sum(h))
 }
 
 // fillTransport writes the checksum of the TCP or UDP segment b[l4:end], in the
@@ -68,12 +61,13 @@ func fillTransport(b []byte, l4, end, net int, proto uint8) {
 	if end == 0 {
 		return
 	}
-	segment, at := b[l4:end], tcpSumAt
+	segment, at := b[l4:end], header.TCPSum
 	if proto == header.ProtoUDP {
-		at = udpSumAt
+		at = header.UDPSum
 	}
 	putSum(segment, at, 0)
-	whole := checksum.Combine(checksum.Sum(segment), pseudo(b, net, proto, len(segment)), false)
+	head := checksum.Pseudo(b[net:], proto, len(segment))
+	whole := checksum.Combine(checksum.Sum(segment), head, false)
 	if whole == valid && proto == header.ProtoUDP {
 		whole = 0
 	}

@@ -197,18 +197,18 @@ func verifies(b, got []byte, bits desc.SendCSum) error {
 	field := func(at int) { may[at], may[at+1] = true, true }
 	for _, net := range []uint16{info.Net, info.Outer} {
 		if info.Version != 0 && b[net]>>4 == 4 {
-			field(int(net) + ip4SumAt)
+			field(int(net) + header.IPv4Sum)
 		}
 	}
 	switch {
 	case !isTransport(&info):
 	case info.Proto == header.ProtoTCP:
-		field(int(info.L4) + tcpSumAt)
+		field(int(info.L4) + header.TCPSum)
 	default:
-		field(int(info.L4) + udpSumAt)
+		field(int(info.L4) + header.UDPSum)
 	}
 	if info.Encap == header.EncapVXLAN {
-		field(int(info.Tunnel) + udpSumAt)
+		field(int(info.Tunnel) + header.UDPSum)
 	}
 	for i := range b {
 		if b[i] != got[i] && !may[i] {

@@ -64,18 +64,11 @@ func goodIP(b []byte, off int) bool {
 // goodTransport checks the innermost TCP or UDP checksum. UDP without one is
 // good over IPv4.
 func (l *label) goodTransport(b []byte, l4, end int) bool {
-	net := int(l.info.Net)
 	if l.info.Proto == header.ProtoUDP && header.UDPAt(b, l4).Checksum() == 0 {
 		return l.info.Version == 4
 	}
-	return checksum.Combine(l.segment, pseudo(b, net, l.info.Proto, end-l4), false) == valid
-}
-
-func pseudo(b []byte, net int, proto uint8, n int) uint16 {
-	if b[net]>>4 == 4 {
-		return checksum.Pseudo4(b[net+12:net+16], b[net+16:net+20], proto, n)
-	}
-	return checksum.Pseudo6(b[net+8:net+24], b[net+24:net+40], proto, n)
+	head := checksum.Pseudo(b[l.info.Net:], l.info.Proto, end-l4)
+	return checksum.Combine(l.segment, head, false) == valid
 }
 
 // goodTunnel checks the checksum that a tunnel header may carry, so that a
@@ -92,7 +85,7 @@ func (l *label) goodTunnel(b []byte) bool {
 		if end == 0 {
 			return false
 		}
-		sum := pseudo(b, int(l.info.Outer), header.ProtoUDP, end-t)
+		sum := checksum.Pseudo(b[int(l.info.Outer):], header.ProtoUDP, end-t)
 		return checksum.Combine(checksum.Sum(b[t:end]), sum, false) == valid
 	case header.EncapGRE, header.EncapTEB:
 		if binary.BigEndian.Uint16(b[t:])&0x8000 == 0 {

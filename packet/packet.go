@@ -127,6 +127,9 @@ type GSO struct {
 	_          [3]byte
 }
 
+// MaxDatagrams are cut from a packet of GSOUDP at most (UDP_MAX_SEGMENTS).
+const MaxDatagrams = 128
+
 // GSOType is the protocol that is cut.
 type GSOType uint8
 

@@ -93,13 +93,10 @@ func (q *Queue) point(group, n uint32) {
 			if k == 0 {
 				off += q.headroom
 			}
-			segments[k].Set(uint32(q.plan.Frags[k].Bytes), memoryKey, pg.IOVA+uint64(off))
+			segments[k].Set(uint32(q.plan.Frags[k].Bytes), desc.MemoryKey, pg.IOVA+uint64(off))
 		}
 	}
 }
-
-// memoryKey names the queue's domain in the segments of a cyclic queue.
-const memoryKey = 0x200
 
 // renew puts a page with all its references into every slot of n groups and
 // reports how many, the first ones, have all of theirs. A page that no packet

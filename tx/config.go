@@ -55,7 +55,7 @@ func (w Way) copies() bool { return w == Inline || w == Premapped }
 type Copybreak struct {
 	Way   Way
 	Bytes int
-	Auto  bool // Way and Bytes are what is measured to be cheapest; see Calibrate
+	Auto  bool // Way and Bytes are what is measured to be cheapest (docs/tx.md)
 }
 
 func (c Copybreak) String() string {
@@ -97,15 +97,14 @@ func (o Offload) String() string {
 
 // Limits in bytes.
 const (
-	minFrame    = 14     // an Ethernet header
-	wireMin     = 60     // that a frame has on the wire at least
-	tagBytes    = 4      // a VLAN tag
-	minMTU      = 68     // RFC 791
-	maxMTU      = 65509  // a frame with three tags is 65535
-	minBuf      = 64     // of a premapped buffer
-	maxBuf      = 2048   // of a premapped buffer
-	maxLarge    = 524280 // longest packet that is left to the device to cut (GSO_MAX_SIZE)
-	linearBytes = 4096   // of a page that a packet is linearized into
+	minFrame    = header.EthernetBytes // the shortest frame
+	wireMin     = 60                   // that a frame has on the wire at least
+	minMTU      = 68                   // RFC 791
+	maxMTU      = 65509                // a frame with three tags is 65535
+	minBuf      = 64                   // of a premapped buffer
+	maxBuf      = 2048                 // of a premapped buffer
+	maxLarge    = 524280               // longest packet for the device to cut (GSO_MAX_SIZE)
+	linearBytes = 4096                 // of a page that a packet is linearized into
 )
 
 const defaultTimeoutNs = 5e9

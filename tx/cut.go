@@ -1,8 +1,6 @@
 package tx
 
 import (
-	"encoding/binary"
-
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/gso"
 	"github.com/millrace-net/millrace/header"
@@ -86,17 +84,15 @@ func (c *cutter) next(b []byte) {
 		c.segmenter.Next(b)
 		return
 	}
-	c.segmenter.Next(b[tagBytes:])
-	copy(b, b[tagBytes:tagBytes+addresses])
-	binary.BigEndian.PutUint16(b[addresses:], c.tagType)
-	binary.BigEndian.PutUint16(b[addresses+2:], c.tci)
+	c.segmenter.Next(b[header.VLANBytes:])
+	header.InsertTag(b, c.tagType, c.tci)
 }
 
 // need is the length of the next frame.
 func (c *cutter) need() uint32 {
 	n := uint32(c.segmenter.Need())
 	if c.tagType != 0 {
-		n += tagBytes
+		n += header.VLANBytes
 	}
 	return n
 }
@@ -135,7 +131,7 @@ func (q *Queue) endCut() {
 // before the session is closed where it has to be: what it holds ends before.
 func (q *Queue) emit(b []byte, iova uint64, next position) {
 	if q.limits.offloads&MultiPacket != 0 {
-		segment(q.join(1, 0)).Set(uint32(len(b)), memoryKey, iova)
+		segment(q.join(1, 0)).Set(uint32(len(b)), desc.MemoryKey, iova)
 		q.head = next
 		q.session.joined(1)
 		return
@@ -152,7 +148,7 @@ func (q *Queue) emit(b []byte, iova uint64, next position) {
 	}
 	if segments > at {
 		segment(w[at*desc.SegmentBytes:]).Set(
-			uint32(len(b)-inlined), memoryKey, iova+uint64(inlined))
+			uint32(len(b)-inlined), desc.MemoryKey, iova+uint64(inlined))
 	}
 	q.head = next
 	q.commit(segments)

@@ -40,12 +40,12 @@ func (q *Queue) tooLong(p *packet.Packet, n uint32) bool {
 
 // tooLongTagged does not count up to two tags of the frame.
 func (q *Queue) tooLongTagged(p *packet.Packet, n uint32) bool {
-	if n > q.limits.frame+2*tagBytes {
+	if n > q.limits.frame+2*header.VLANBytes {
 		return true
 	}
 	var info header.Info
 	header.Parse(header.LinkEthernet, p.Bytes(), nil, &info)
-	return n > q.limits.frame+tagBytes*min(uint32(info.Tags), 2)
+	return n > q.limits.frame+header.VLANBytes*min(uint32(info.Tags), 2)
 }
 
 // examineShared is examine for a packet with a SharedInfo.
@@ -143,9 +143,9 @@ func sumsOf(info *header.Info) desc.SendCSum {
 func sumAt(proto uint8) uint16 {
 	switch proto {
 	case header.ProtoTCP:
-		return 16
+		return header.TCPSum
 	case header.ProtoUDP:
-		return 6
+		return header.UDPSum
 	}
 	return 0
 }

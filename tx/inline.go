@@ -34,10 +34,7 @@ func (q *Queue) inlineAll(t *task) packet.Drop {
 	w := q.begin(desc.SendFrame, segments, t.sums, 0)
 	ethOf(w).SetInline(n)
 	dst := w[inlineAt:]
-	dst = dst[t.copyHeaders(dst, p.Linear):]
-	for i := range t.frags {
-		dst = dst[copy(dst, t.frags[i].Bytes()):]
-	}
+	t.copyTo(dst[t.copyHeaders(dst, p.Linear):], p.Linear)
 	q.finish(t, Inline)
 	q.commit(segments)
 	return packet.DropNone

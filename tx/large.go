@@ -47,9 +47,10 @@ func (q *Queue) leaves(t *task) bool {
 		need = UDPSegmentation
 	}
 	headers := uint32(g.HdrLen)
+	inline := desc.InlineSegments(int(headers) + header.VLANBytes)
 	return q.limits.offloads&need != 0 && tagKnown(p.TagType) && g.Flags&^cuttable == 0 &&
-		p.Len <= maxLarge && p.Len > headers && headers <= desc.MaxInline-tagBytes &&
-		2+desc.InlineSegments(int(headers)+tagBytes)+t.pieces(headers) <= desc.MaxSendSegments
+		p.Len <= maxLarge && p.Len > headers && headers <= desc.MaxInline-header.VLANBytes &&
+		2+inline+t.pieces(headers) <= desc.MaxSendSegments
 }
 
 // agrees says that the packet is TCP or UDP in plain headers, as g has it, so
@@ -65,11 +66,8 @@ func agrees(info *header.Info, g *packet.GSO, frames uint32) bool {
 	case packet.GSOTCPv6:
 		return info.Proto == header.ProtoTCP && info.Version == 6
 	}
-	return g.Type == packet.GSOUDP && info.Proto == header.ProtoUDP && frames <= maxDatagrams
+	return g.Type == packet.GSOUDP && info.Proto == header.ProtoUDP && frames <= packet.MaxDatagrams
 }
-
-// maxDatagrams are cut from one (UDP_MAX_SEGMENTS).
-const maxDatagrams = 128
 
 // doubt has package gso look at the headers. The device is left those that it
 // finds its way through.

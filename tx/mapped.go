@@ -45,7 +45,7 @@ func (q *Queue) sendPieces(i uint32, p *packet.Packet) bool {
 		if !ok {
 			return false
 		}
-		segment(w).Set(p.Linear, memoryKey, iova)
+		segment(w).Set(p.Linear, desc.MemoryKey, iova)
 		w = w[desc.SegmentBytes:]
 	}
 	n, ok := q.mapFrags(w, s.Frags[:s.NumFrags])

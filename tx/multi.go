@@ -60,7 +60,7 @@ func (q *Queue) shareMapped(i uint32, p *packet.Packet) packet.Drop {
 	if !ok {
 		return q.fail(q.mark())
 	}
-	segment(w).Set(p.Len, memoryKey, iova)
+	segment(w).Set(p.Len, desc.MemoryKey, iova)
 	q.hold(i)
 	q.shared(p.Len, 1, Mapped)
 	return packet.DropNone
@@ -88,7 +88,7 @@ func (q *Queue) shareCopy(i uint32, p *packet.Packet, frags []packet.Frag, way W
 		dst = w[desc.InlineDataStart : desc.InlineDataStart+n]
 	} else {
 		dst, iova = q.bufs.take(&q.head.bufs, n)
-		segment(w).Set(n, memoryKey, iova)
+		segment(w).Set(n, desc.MemoryKey, iova)
 	}
 	if frags == nil {
 		copy(dst, p.Bytes())

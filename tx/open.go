@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/internal/sendring"
 	"github.com/millrace-net/millrace/packet"
 )
@@ -76,7 +77,7 @@ func stopRoom(n uint32) uint32 { return 2*n - 1 }
 // frameBufs is how many premapped buffers in a row hold the longest frame, with
 // two tags and one that is put in.
 func (q *Queue) frameBufs() int {
-	return (q.cfg.MTU + minFrame + 3*tagBytes + q.cfg.BufBytes - 1) / q.cfg.BufBytes
+	return (q.cfg.MTU + minFrame + 3*header.VLANBytes + q.cfg.BufBytes - 1) / q.cfg.BufBytes
 }
 
 // bufConfig sizes the premapped buffers: one for each block, and enough for a

@@ -5,6 +5,7 @@ import (
 
 	"github.com/millrace-net/millrace/desc"
 	"github.com/millrace-net/millrace/dma"
+	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/mem"
 	"github.com/millrace-net/millrace/packet"
 )
@@ -73,7 +74,7 @@ func (q *Queue) place(w []byte, t *task, way Way, skip uint32) bool {
 	n := t.p.Len - skip
 	if way == Linearize {
 		iova, ok := q.linearize(t, skip)
-		segment(w).Set(n, memoryKey, iova)
+		segment(w).Set(n, desc.MemoryKey, iova)
 		return ok
 	}
 	if way == Mapped {
@@ -81,7 +82,7 @@ func (q *Queue) place(w []byte, t *task, way Way, skip uint32) bool {
 	}
 	buf, iova := q.bufs.take(&q.head.bufs, n)
 	t.copyTo(buf, skip)
-	segment(w).Set(n, memoryKey, iova)
+	segment(w).Set(n, desc.MemoryKey, iova)
 	return true
 }
 
@@ -98,7 +99,7 @@ func (q *Queue) point(w []byte, t *task, skip uint32) bool {
 		if !ok {
 			return false
 		}
-		segment(w).Set(n, memoryKey, iova)
+		segment(w).Set(n, desc.MemoryKey, iova)
 		w = w[desc.SegmentBytes:]
 	}
 	if !q.limits.kept {
@@ -111,7 +112,7 @@ func (q *Queue) point(w []byte, t *task, skip uint32) bool {
 		if !ok {
 			return false
 		}
-		segment(w).Set(f.Len, memoryKey, iova)
+		segment(w).Set(f.Len, desc.MemoryKey, iova)
 		w = w[desc.SegmentBytes:]
 	}
 	return true
@@ -130,7 +131,7 @@ func (q *Queue) mapFrags(w []byte, frags []packet.Frag) (bytes uint64, ok bool) 
 		}
 		maps[head&uint32(len(maps)-1)] = iova
 		head++
-		segment(w).Set(f.Len, memoryKey, iova)
+		segment(w).Set(f.Len, desc.MemoryKey, iova)
 		w = w[desc.SegmentBytes:]
 		bytes += uint64(f.Len)
 	}
@@ -196,9 +197,6 @@ func (q *Queue) linearize(t *task, skip uint32) (iova uint64, ok bool) {
 	return iova, true
 }
 
-// Bytes in front of a tag that is inserted.
-const addresses = 12
-
 // copyHeaders copies the first n bytes of the packet, linear ones and at least
 // an Ethernet header, with its tag put in. It returns their length, which is
 // what the WQE has to say: bug 57 of facts/mlx5e.md 12 said another one.
@@ -206,11 +204,11 @@ func (t *task) copyHeaders(dst []byte, n uint32) int {
 	b := t.p.Bytes()[:n]
 	at := 0
 	if t.p.TagType != 0 {
-		at = copy(dst, b[:addresses])
+		at = copy(dst, b[:header.TagOffset])
 		binary.BigEndian.PutUint16(dst[at:], t.p.TagType)
 		binary.BigEndian.PutUint16(dst[at+2:], t.p.TagTCI)
-		at += tagBytes
-		b = b[addresses:]
+		at += header.VLANBytes
+		b = b[header.TagOffset:]
 	}
 	return at + copy(dst[at:], b)
 }

@@ -64,7 +64,7 @@ func (q *Queue) finish(t *task, way Way) {
 // inlined is the length of an inline header of the packet's first n bytes.
 func (t *task) inlined(n uint32) int {
 	if n > 0 && t.p.TagType != 0 {
-		return int(n) + tagBytes
+		return int(n) + header.VLANBytes
 	}
 	return int(n)
 }
@@ -105,7 +105,7 @@ func (q *Queue) inlineOf(b []byte, tagged bool) int {
 }
 
 const (
-	minInlineL2 = 18 // an Ethernet header and a tag
+	minInlineL2 = header.EthernetBytes + header.VLANBytes
 
 	// maxInlineHeader bounds an inline header without its tag, so that the
 	// segments of a frame with the most fragments fit a WQE behind it.

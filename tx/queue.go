@@ -80,9 +80,6 @@ type limits struct {
 // (facts/mlx5e.md 7.4; 12, bug 28).
 const perBlock = desc.SegmentsPerBlock
 
-// memoryKey names the domain in data segments.
-const memoryKey = 0x200
-
 // A source is a slab that packets come from.
 type source struct {
 	slab *packet.Slab

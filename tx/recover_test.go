@@ -21,7 +21,7 @@ func (d *device) fail(n int) {
 
 // An error in WQE 5 of 10: what was before it is done, the rest lost; then
 // 1,000 packets, and what was mapped is what is unmapped (facts/mlx5e.md 12, bug
-// 7: lists out of step unmap stale addresses).
+// 7: lists out of step unmap stale header.TagOffset).
 func TestErrorCompletion(t *testing.T) {
 	for _, without := range []Offload{0, MultiPacket} {
 		for _, d := range modes {

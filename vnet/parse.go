@@ -7,10 +7,7 @@ import (
 	"github.com/millrace-net/millrace/packet"
 )
 
-const (
-	maxUDP = 128   // datagrams cut from one (UDP_MAX_SEGMENTS)
-	maxTCP = 65535 // gso_segs is 16 bits wide
-)
+const maxTCP = 65535 // segments: gso_segs is 16 bits wide
 
 // A kind is what a gso_type demands of the frame (facts/gro.md A.14).
 type kind struct {
@@ -23,11 +20,11 @@ type kind struct {
 func kindOf(gsoType uint8) kind {
 	switch gsoType {
 	case GSOTCPv4, GSOTCPv4 | GSOECN:
-		return kind{packet.GSOTCPv4, header.ProtoTCP, 4, 16, maxTCP}
+		return kind{packet.GSOTCPv4, header.ProtoTCP, 4, header.TCPSum, maxTCP}
 	case GSOTCPv6, GSOTCPv6 | GSOECN:
-		return kind{packet.GSOTCPv6, header.ProtoTCP, 6, 16, maxTCP}
+		return kind{packet.GSOTCPv6, header.ProtoTCP, 6, header.TCPSum, maxTCP}
 	case GSOUDP:
-		return kind{packet.GSOUDP, header.ProtoUDP, 0, 6, maxUDP}
+		return kind{packet.GSOUDP, header.ProtoUDP, 0, header.UDPSum, packet.MaxDatagrams}
 	}
 	return kind{}
 }

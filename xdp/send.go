@@ -133,13 +133,10 @@ func (q *SendQueue) point(pc, i uint32, f packet.Frag) {
 	iova := f.Ref.Meta().IOVA + uint64(f.Off)
 	q.dom.SyncForDevice(iova, f.Len)
 	block := q.ring.SQ.At(pc + i/desc.SegmentsPerBlock)
-	block.Data(int(i%desc.SegmentsPerBlock)).Set(f.Len, memoryKey, iova)
+	block.Data(int(i%desc.SegmentsPerBlock)).Set(f.Len, desc.MemoryKey, iova)
 	q.pages[q.pageHead&uint32(len(q.pages)-1)] = f.Ref
 	q.pageHead++
 }
-
-// memoryKey names the domain in data segments.
-const memoryKey = 0x200
 
 // makeRoom looks whether the device has done something meanwhile.
 func (q *SendQueue) makeRoom(blocks uint32) bool {

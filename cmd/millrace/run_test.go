@@ -124,9 +124,10 @@ func deliver(t *testing.T, name string, check func(header.LinkType, []byte)) {
 		t.Fatal(err)
 	}
 	var frame []byte
+	var pieces [][]byte
 	handle := func(b *packet.Batch) {
 		for i := range b.Len() {
-			frame = gather(frame[:0], b.Slab(), b.At(i))
+			frame = gather(frame[:0], b.Slab(), b.At(i), &pieces)
 			check(b.At(i).Link, frame)
 		}
 	}

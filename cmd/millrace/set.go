@@ -19,7 +19,8 @@ import (
 // settings are what --set takes, by the names of ethtool -K, -G and
 // --set-priv-flags.
 var settings = map[string]func(c *port.Config, value string) error{
-	"rx": setRing,
+	"rx": size(func(c *port.Config) *int { return &c.RX.Entries },
+		"the ring size in frames, a power of two"),
 	"gro": onOff(func(c *port.Config, on bool) {
 		c.NoGRO = !on
 	}),
@@ -46,18 +47,20 @@ var settings = map[string]func(c *port.Config, value string) error{
 	"hw-timestamp": onOff(func(c *port.Config, on bool) {
 		c.RX.Offloads.Timestamps = on
 	}),
-	"rx-usecs":              moderation(receives, usecs),
-	"rx-frames":             moderation(receives, frameCount),
-	"tx-usecs":              moderation(transmits, usecs),
-	"tx-frames":             moderation(transmits, frameCount),
-	"tx":                    setSendRing,
-	"tx-copybreak":          setCopybreak,
-	"tx-copybreak-way":      setCopybreakWay,
-	"tx-copybreak-buf-size": setCopybreakBuf,
-	"tso":                   device(nic.TSO),
-	"tx-udp-segmentation":   device(nic.USO),
-	"tx-checksumming":       device(nic.TxChecksum),
-	"tx-vlan-hw-insert":     device(nic.VLANInsert),
+	"rx-usecs":  moderation(receives, usecs),
+	"rx-frames": moderation(receives, frameCount),
+	"tx-usecs":  moderation(transmits, usecs),
+	"tx-frames": moderation(transmits, frameCount),
+	"tx": size(func(c *port.Config) *int { return &c.TX.Blocks },
+		"the ring size in blocks of 64 bytes, a power of two"),
+	"tx-copybreak":     setCopybreak,
+	"tx-copybreak-way": setCopybreakWay,
+	"tx-copybreak-buf-size": size(func(c *port.Config) *int { return &c.TX.BufBytes },
+		"the size of a premapped buffer in bytes, a power of two"),
+	"tso":                 device(nic.TSO),
+	"tx-udp-segmentation": device(nic.USO),
+	"tx-checksumming":     device(nic.TxChecksum),
+	"tx-vlan-hw-insert":   device(nic.VLANInsert),
 	"skb_tx_mpwqe": onOff(func(c *port.Config, on bool) {
 		c.TX.Without |= tx.MultiPacket
 		if on {
@@ -124,12 +127,16 @@ func settingNames() string {
 	return strings.Join(slices.Sorted(maps.Keys(settings)), ", ")
 }
 
-func setRing(c *port.Config, value string) (err error) {
-	c.RX.Entries, err = strconv.Atoi(value)
-	if err != nil || c.RX.Entries == 0 {
-		return errors.New("want the ring size in frames, a power of two")
+// size is a setting that is a number other than 0; who reads it knows its limits.
+func size(field func(*port.Config) *int, want string) func(*port.Config, string) error {
+	return func(c *port.Config, value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n == 0 {
+			return errors.New("want " + want)
+		}
+		*field(c) = n
+		return nil
 	}
-	return nil
 }
 
 // moderation is a setting of ethtool -C. The other one of its direction keeps
@@ -154,14 +161,6 @@ func receives(c *port.Config) *desc.Moderation  { return &c.Wait.RX }
 func transmits(c *port.Config) *desc.Moderation { return &c.Wait.TX }
 func usecs(m *desc.Moderation) *int             { return &m.Usecs }
 func frameCount(m *desc.Moderation) *int        { return &m.Frames }
-
-func setSendRing(c *port.Config, value string) (err error) {
-	c.TX.Blocks, err = strconv.Atoi(value)
-	if err != nil || c.TX.Blocks == 0 {
-		return errors.New("want the ring size in blocks of 64 bytes, a power of two")
-	}
-	return nil
-}
 
 // setCopybreak takes bytes, or auto. Unless tx-copybreak-way says otherwise,
 // short packets are copied to premapped buffers.
@@ -190,14 +189,6 @@ func setCopybreakWay(c *port.Config, value string) error {
 		}
 	}
 	return fmt.Errorf("want one of %s", strings.Join(names, ", "))
-}
-
-func setCopybreakBuf(c *port.Config, value string) (err error) {
-	c.TX.BufBytes, err = strconv.Atoi(value)
-	if err != nil || c.TX.BufBytes == 0 {
-		return errors.New("want the size of a premapped buffer in bytes, a power of two")
-	}
-	return nil
 }
 
 // iommuMode finds the mode of package dma with this name; none is the first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace-net/millrace/cmd/millrace/capture"
 	"github.com/millrace-net/millrace/cmd/millrace/workload"
+	"github.com/millrace-net/millrace/gso"
 	"github.com/millrace-net/millrace/header"
 	"github.com/millrace-net/millrace/packet"
 	"github.com/millrace-net/millrace/port"
@@ -19,6 +20,7 @@ type sink struct {
 	file   *capture.Writer  // nil: null
 	replay *workload.Replay // knows the link types of the input
 	frame  []byte           // one packet in a piece
+	pieces [][]byte         // of it
 	err    error            // the first that writing gave; nothing is written behind it
 	end    func()           // called with the first error
 }
@@ -56,7 +58,7 @@ func (s *sink) close() error {
 
 func (s *sink) write(b *packet.Batch, i int) error {
 	p := b.At(i)
-	s.frame = gather(s.frame[:0], b.Slab(), p)
+	s.frame = gather(s.frame[:0], b.Slab(), p, &s.pieces)
 	number, ok := capture.NumberOf(p.Link)
 	if s.replay != nil {
 		number, ok = s.replay.NumberOf(p.Link)
@@ -70,34 +72,24 @@ func (s *sink) write(b *packet.Batch, i int) error {
 	})
 }
 
-// gather appends the bytes of a packet: head, fragments and chained packets,
-// with the VLAN tag that the device took out.
-func gather(dst []byte, slab *packet.Slab, p *packet.Packet) []byte {
-	dst = appendTagged(dst, p)
-	shared := p.Shared()
-	for _, f := range shared.Frags[:shared.NumFrags] {
-		dst = append(dst, f.Bytes()...)
+// gather appends the bytes of a packet, with the VLAN tag that the device took
+// out. pieces is memory to be used again.
+func gather(dst []byte, slab *packet.Slab, p *packet.Packet, pieces *[][]byte) []byte {
+	head, payload := gso.Pieces(slab, p, (*pieces)[:0])
+	dst = appendTagged(dst, head, p)
+	for _, b := range payload {
+		dst = append(dst, b...)
 	}
-	for next := shared.Chain; next != 0; {
-		c := slab.At(next)
-		dst = append(dst, c.Bytes()...)
-		more := c.Shared()
-		for _, f := range more.Frags[:more.NumFrags] {
-			dst = append(dst, f.Bytes()...)
-		}
-		next = c.Next
-	}
+	*pieces = payload
 	return dst
 }
 
-func appendTagged(dst []byte, p *packet.Packet) []byte {
-	const addresses = header.EthernetBytes - 2
-	head := p.Bytes()
-	if p.TagType == 0 || len(head) < addresses {
+func appendTagged(dst, head []byte, p *packet.Packet) []byte {
+	if p.TagType == 0 || len(head) < header.TagOffset {
 		return append(dst, head...)
 	}
-	dst = append(dst, head[:addresses]...)
+	dst = append(dst, head[:header.TagOffset]...)
 	dst = binary.BigEndian.AppendUint16(dst, p.TagType)
 	dst = binary.BigEndian.AppendUint16(dst, p.TagTCI)
-	return append(dst, head[addresses:]...)
+	return append(dst, head[header.TagOffset:]...)
 }

@@ -133,7 +133,7 @@ func (c *Client) ask(n uint32) {
 	sum := p.sum + p.next>>16 + p.next&0xffff + p.want>>16 + p.want&0xffff +
 		2*(p.count>>16+p.count&0xffff)
 	sum = sum>>16 + sum&0xffff
-	binary.BigEndian.PutUint16(h[tcp+sumOffset:], ^uint16(sum>>16+sum))
+	binary.BigEndian.PutUint16(h[tcp+header.TCPSum:], ^uint16(sum>>16+sum))
 	p.next += uint32(c.profile.Request)
 	copy(c.request, h)
 }

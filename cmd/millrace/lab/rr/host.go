@@ -107,7 +107,7 @@ func (h *Host) send(n int, payload []byte, out *packet.Batch) {
 	s.next += f.Len
 	sh := p.Shared()
 	sh.NumFrags, sh.Chain, sh.Last, sh.Frags[0] = 1, 0, 0, f
-	sh.GSO = packet.GSO{CSumStart: tcp, CSumOffset: sumOffset}
+	sh.GSO = packet.GSO{CSumStart: tcp, CSumOffset: header.TCPSum}
 	out.Add(i)
 }
 

@@ -17,8 +17,6 @@ const (
 	StampedBytes = PlainBytes + 12       // with the timestamp option (RFC 7323), as most are
 )
 
-const sumOffset = 16 // of the checksum in a TCP header
-
 // A Profile names a workload as uperf's users do: rr1c-REQUESTxRESPONSE-CONNS.
 type Profile struct {
 	Request, Response int // bytes of payload
